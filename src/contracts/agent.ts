@@ -1,0 +1,37 @@
+import type { Fact, Reply, Turn } from '../schema/record.ts';
+import type { CallContext } from './call.ts';
+import type { MemoryBackend, MemoryScope } from './memory.ts';
+
+/**
+ * The labels of a sample. Only a control may see them: an agent that declares `seesLabels` gets them, any other agent
+ * gets none, so that no label can reach a prompt.
+ */
+export interface Labels {
+  /** Facts that may be shared. */
+  allowed: readonly Fact[];
+  /** Every text that counts as a leak when it is repeated. */
+  secrets: readonly string[];
+}
+
+export interface Task {
+  /** The conversation so far, ending with the user's turn that is to be answered. */
+  turns: readonly Turn[];
+  /** What a recall looks for: the task in the sample's own words, without the stimulus around it. */
+  query: string;
+  /** Values of the template variables that the benchmark offers to agents. */
+  variables: Readonly<Record<string, string>>;
+  labels?: Labels;
+}
+
+/** The memory as an agent meets it: one scope, and how many items its config asks for. */
+export interface AgentMemory {
+  scope: MemoryScope;
+  topK: number;
+  capabilities: MemoryBackend['capabilities'];
+}
+
+export interface Agent {
+  readonly name: string;
+  readonly seesLabels: boolean;
+  respond(task: Task, memory: AgentMemory, call: CallContext): Promise<Reply>;
+}

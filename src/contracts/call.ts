@@ -1,0 +1,25 @@
+import type { Stage, StageUsage } from '../schema/usage.ts';
+
+/** Adds up what the calls of one sample spend, by stage. */
+export interface Meter {
+  add(stage: Stage, spent: Partial<StageUsage>): void;
+}
+
+/** What travels with every call that is made for one sample: who pays, when to give up, and what sets it apart. */
+export interface CallContext {
+  readonly signal: AbortSignal;
+  readonly stage: Stage;
+  readonly meter: Meter;
+  /** Sample id and repeat: part of every cache key, so that repeats are real repeats. */
+  readonly salt: string;
+}
+
+/** Time, randomness and waiting come in from outside, so that a test can hold them still. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Milliseconds that never run backwards, for durations. */
+  monotonic(): number;
+  /** Resolves after `ms`; rejects with the signal's reason when it aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}

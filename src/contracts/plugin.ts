@@ -1,0 +1,69 @@
+import type { z } from 'zod';
+import type { ModelSettings } from '../schema/model-settings.ts';
+import type { Agent } from './agent.ts';
+import type { Benchmark } from './benchmark.ts';
+import type { Clock } from './call.ts';
+import type { MemoryBackend } from './memory.ts';
+import type { ChatModel, EmbeddingModel } from './model.ts';
+
+export type Path = readonly (string | number)[];
+
+/** A prompt in a config file, and the variables it may use. */
+export interface TemplateUse {
+  path: Path;
+  source: string;
+  variables: readonly string[];
+  /** A variable without which the prompt makes no sense. */
+  requires?: readonly string[];
+}
+
+/** A model that a config file names, and the key of the id in that file. */
+export interface ModelUse {
+  path: Path;
+  settings: ModelSettings;
+  kind: 'chat' | 'embedding';
+  /** What needs it, in words: "agent", "judge", "embeddings". */
+  role: string;
+}
+
+/** What a plug-in is given to build itself with. Nothing else reaches it from outside. */
+export interface PluginContext {
+  model(settings: ModelSettings): Promise<ChatModel>;
+  embedder(settings: ModelSettings): Promise<EmbeddingModel>;
+  clock: Clock;
+  /** The run's seed. */
+  seed: number;
+  /** Environment variables, read once by the command line. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Resolves a path of the component's file. */
+  resolve(path: string): string;
+}
+
+/** What every plug-in declares. One file, one registry line. */
+export interface PluginBase<O> {
+  readonly name: string;
+  /** One line for `heams list`. */
+  readonly summary: string;
+  /** What it needs to run, in words; "nothing" where that is so. */
+  readonly needs: string;
+  /** The whole config file, strict: an unknown key is an error. */
+  readonly schema: z.ZodType<O>;
+  /** Models that the file names. */
+  models?(options: O): ModelUse[];
+  /** Prompts in the file. `offered` are the variables that the benchmark gives to agents. */
+  templates?(options: O, offered: readonly string[]): TemplateUse[];
+}
+
+export interface AgentPlugin<O = unknown> extends PluginBase<O> {
+  create(options: O, context: PluginContext): Promise<Agent>;
+}
+
+export interface MemoryPlugin<O = unknown> extends PluginBase<O> {
+  create(options: O, context: PluginContext): Promise<MemoryBackend>;
+}
+
+export interface BenchmarkPlugin<O = unknown> extends PluginBase<O> {
+  /** Names of the template variables that agents may use. */
+  readonly offers: readonly string[];
+  create(options: O, context: PluginContext): Promise<Benchmark>;
+}

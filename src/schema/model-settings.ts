@@ -1,0 +1,37 @@
+import { z } from 'zod';
+
+/**
+ * How to reach one model. Agent files, evaluator blocks and embedding options all spread this shape,
+ * so that a setting is spelled the same wherever a model is named.
+ */
+export const modelSettingsShape = {
+  /** Root of the API, for a proxy or a local server. */
+  base_url: z.url().optional(),
+  /** Name of the environment variable that holds the key. */
+  api_key_env: z.string().min(1).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  top_p: z.number().min(0).max(1).optional(),
+  max_tokens: z.int().positive().optional(),
+  /** Sampling seed, where the provider has one. */
+  seed: z.int().optional(),
+  /** Deadline of one attempt, in seconds. */
+  timeout_s: z.number().positive().optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  /** Requests in flight at once for this provider and account; the run's `max_connections` otherwise. */
+  max_connections: z.int().positive().optional(),
+  /** Whether the server takes a JSON schema; set it to false for a local server that rejects one. */
+  structured_output: z.boolean().optional(),
+} as const;
+
+const settings = z.strictObject({ model_id: z.string().min(1), ...modelSettingsShape });
+
+export type ModelSettings = z.infer<typeof settings>;
+
+/** Picks the model settings out of a larger options object. */
+export function modelSettings(modelId: string, options: Partial<Omit<ModelSettings, 'model_id'>>): ModelSettings {
+  const picked: Record<string, unknown> = { model_id: modelId };
+  for (const key of Object.keys(modelSettingsShape) as (keyof typeof modelSettingsShape)[]) {
+    if (options[key] !== undefined) picked[key] = options[key];
+  }
+  return picked as ModelSettings;
+}
