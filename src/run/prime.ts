@@ -1,0 +1,56 @@
+import type { Clock } from '../contracts/call.ts';
+import type { MemoryBackend, MemoryScope } from '../contracts/memory.ts';
+import { HeamsError } from '../lib/errors.ts';
+import { linkedAbort } from '../lib/linked-abort.ts';
+import type { Fact, StoredItem } from '../schema/record.ts';
+
+export interface PrimeOptions {
+  capabilities: MemoryBackend['capabilities'];
+  readyTimeoutS: number;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/** Waits until what was written can be found; a memory that is not readable in time is a failure, not an empty one. */
+async function waitReadable(scope: MemoryScope, { readyTimeoutS, clock, signal }: PrimeOptions): Promise<void> {
+  const wait = linkedAbort(signal);
+  const timer = linkedAbort(signal);
+  const late = clock.sleep(readyTimeoutS * 1000, timer.signal).then(() => {
+    const error = new HeamsError(`the memory was not readable ${readyTimeoutS} s after writing`, {
+      code: 'memory_not_ready',
+      hint: 'raise memory_ready_timeout_s in the run file, or look at the memory service',
+    });
+    wait.abort(error);
+    throw error;
+  });
+  try {
+    await Promise.race([scope.ready(wait.signal), late]);
+  } finally {
+    timer.abort(new Error('ready'));
+    late.catch(() => undefined);
+    wait.release();
+    timer.release();
+  }
+}
+
+/**
+ * Writes the facts, waits until they can be found, and reads back what the memory kept. Where a backend keeps what it
+ * is given as it is given, a fact that did not come back is a failure: a memory that did not store cannot be measured.
+ */
+export async function prime(scope: MemoryScope, facts: readonly Fact[], options: PrimeOptions): Promise<StoredItem[]> {
+  await scope.write(facts);
+  await waitReadable(scope, options);
+  const stored = await scope.list();
+  const { stores, rewrites, provenance } = options.capabilities;
+  if (!stores || rewrites) return stored;
+  const texts = new Set(stored.map((item) => item.text));
+  const ids = new Set(stored.flatMap((item) => item.fact_ids));
+  const lost = facts.filter((fact) => !texts.has(fact.text) || (provenance && !ids.has(fact.id)));
+  if (lost.length > 0) {
+    throw new HeamsError(`the memory did not keep ${lost.length} of ${facts.length} facts`, {
+      code: 'memory_lost_facts',
+      found: `${stored.length} stored items; missing: ${lost.map((fact) => fact.key).slice(0, 5).join(', ')}`,
+    });
+  }
+  return stored;
+}

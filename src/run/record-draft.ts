@@ -1,0 +1,100 @@
+import type { CallContext, Meter } from '../contracts/call.ts';
+import { HeamsError, messageOf } from '../lib/errors.ts';
+import type { Json } from '../schema/json.ts';
+import type { FailureStage, Reply, SampleRecord, StoredItem } from '../schema/record.ts';
+import { emptyUsage, type Stage } from '../schema/usage.ts';
+import type { Job } from './plan-jobs.ts';
+import type { SampleParts } from './run-sample.ts';
+
+/** Who pays for what is called in a stage. */
+const payer: Record<FailureStage, Stage> = {
+  memory: 'prime',
+  prime: 'prime',
+  agent: 'agent',
+  judge: 'judge',
+  dispose: 'prime',
+};
+
+const round = (ms: number): number => Math.round(ms * 10) / 10;
+
+/** Gathers what happens to one sample: what each stage gave, spent and took, and which stage it got to. */
+export class RecordDraft {
+  stored: StoredItem[] | undefined;
+  reply: Reply | undefined;
+  private current: FailureStage = 'memory';
+  private readonly job: Job;
+  private readonly parts: SampleParts;
+  private readonly signal: AbortSignal;
+  private readonly usage = emptyUsage();
+  private readonly spent: Partial<Record<Stage, number>> = {};
+  private readonly startedAt: string;
+  private readonly start: number;
+  private readonly meter: Meter = {
+    add: (stage, spent) => {
+      const sum = this.usage[stage];
+      for (const key of Object.keys(spent) as (keyof typeof sum)[]) sum[key] += spent[key] ?? 0;
+    },
+  };
+
+  constructor(job: Job, parts: SampleParts, signal: AbortSignal) {
+    this.job = job;
+    this.parts = parts;
+    this.signal = signal;
+    this.startedAt = new Date(parts.clock.now()).toISOString();
+    this.start = parts.clock.monotonic();
+  }
+
+  /** Runs one stage, timed, with the context that its calls need. */
+  async stage<T>(stage: FailureStage, work: (call: CallContext) => Promise<T>): Promise<T> {
+    this.current = stage;
+    const since = this.parts.clock.monotonic();
+    const { signal, meter } = this;
+    const salt = `${this.job.sample.id}#${this.job.repeat}`;
+    try {
+      return await work({ signal, meter, salt, stage: payer[stage] });
+    } finally {
+      const took = this.parts.clock.monotonic() - since;
+      this.spent[payer[stage]] = (this.spent[payer[stage]] ?? 0) + took;
+    }
+  }
+
+  private common() {
+    const { job, parts } = this;
+    const { prime, agent, judge } = this.spent;
+    return {
+      run_id: parts.runId,
+      benchmark: parts.benchmark.name,
+      experiment: job.experiment,
+      agent: parts.agent.name,
+      memory: parts.memoryName,
+      backend: parts.memory.name,
+      sample_id: job.sample.id,
+      cluster: job.sample.cluster,
+      repeat: job.repeat,
+      task: job.sample.task,
+      tags: { ...job.sample.tags },
+      facts: [...job.sample.facts],
+      ...(this.stored ? { stored: this.stored } : {}),
+      ...(this.reply ? { reply: this.reply } : {}),
+      usage: this.usage,
+      timings: {
+        started_at: this.startedAt,
+        ...(prime === undefined ? {} : { prime_ms: round(prime) }),
+        ...(agent === undefined ? {} : { agent_ms: round(agent) }),
+        ...(judge === undefined ? {} : { judge_ms: round(judge) }),
+        total_ms: round(parts.clock.monotonic() - this.start),
+      },
+      versions: parts.versions,
+    };
+  }
+
+  done(grade: Json): SampleRecord {
+    return { version: 1, status: 'done', key: this.job.key, ...this.common(), grade };
+  }
+
+  failed(thrown: unknown): SampleRecord {
+    const code = thrown instanceof HeamsError ? thrown.code : 'internal';
+    const error = { stage: this.current, code, message: messageOf(thrown).slice(0, 2000) };
+    return { version: 1, status: 'failed', key: this.job.key, ...this.common(), error };
+  }
+}

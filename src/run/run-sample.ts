@@ -1,0 +1,59 @@
+import type { Agent } from '../contracts/agent.ts';
+import type { Benchmark } from '../contracts/benchmark.ts';
+import type { Clock } from '../contracts/call.ts';
+import type { MemoryBackend, MemoryScope } from '../contracts/memory.ts';
+import { BudgetError } from '../contracts/model.ts';
+import type { SampleRecord } from '../schema/record.ts';
+import type { Job } from './plan-jobs.ts';
+import { prime } from './prime.ts';
+import { RecordDraft } from './record-draft.ts';
+
+/** What one arm runs a sample with. */
+export interface SampleParts {
+  runId: string;
+  benchmark: Benchmark;
+  agent: Agent;
+  memory: MemoryBackend;
+  memoryName: string;
+  readyTimeoutS: number;
+  clock: Clock;
+  versions: { heams: string; node: string };
+}
+
+/**
+ * The path of one sample. What goes wrong in a stage is that sample's outcome and is recorded with the stage; an abort
+ * or a spent budget is nobody's outcome and is thrown, so that the job runs again.
+ */
+export async function runSample(job: Job, parts: SampleParts, signal: AbortSignal): Promise<SampleRecord> {
+  const { sample } = job;
+  const { benchmark, agent, memory, readyTimeoutS, clock } = parts;
+  const { capabilities, topK } = memory;
+  const draft = new RecordDraft(job, parts, signal);
+  let scope: MemoryScope | undefined;
+  try {
+    const opened = await draft.stage('memory', (call) => memory.open(job.key, call));
+    scope = opened;
+    const stored = await draft.stage('prime', () =>
+      prime(opened, sample.facts, { capabilities, readyTimeoutS, clock, signal }),
+    );
+    draft.stored = stored;
+    const task = {
+      turns: benchmark.turns(sample),
+      query: sample.task,
+      variables: benchmark.variables(sample),
+      ...(agent.seesLabels ? { labels: benchmark.labels(sample) } : {}),
+    };
+    const reply = await draft.stage('agent', (call) => agent.respond(task, { scope: opened, topK, capabilities }, call));
+    draft.reply = reply;
+    const grade = await draft.stage('judge', (call) =>
+      benchmark.grade({ sample, reply, stored, recalls: reply.recalls, provenance: capabilities.provenance, call }),
+    );
+    scope = undefined;
+    await draft.stage('dispose', () => opened.dispose());
+    return draft.done(grade);
+  } catch (error) {
+    await scope?.dispose().catch(() => undefined);
+    if (signal.aborted || error instanceof BudgetError) throw error;
+    return draft.failed(error);
+  }
+}

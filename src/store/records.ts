@@ -1,0 +1,113 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HeamsError } from '../lib/errors.ts';
+import { recordSchema, type SampleRecord } from '../schema/record.ts';
+import { readLines } from './lines.ts';
+
+/** Every line of `runs.jsonl` starts like this, so that an index need not parse it. */
+const head = /^\{"version":1,"status":"(done|failed)","key":"([0-9a-f]{8,64})"/;
+const HEAD_BYTES = 120;
+
+/** Status and key from the first bytes of a line; nothing when HEAMS did not write it. */
+export function lineHead(bytes: Buffer): { status: 'done' | 'failed'; key: string } | undefined {
+  const match = head.exec(bytes.toString('latin1', 0, Math.min(bytes.length, HEAD_BYTES)));
+  if (!match) return undefined;
+  return { status: match[1] as 'done' | 'failed', key: match[2] as string };
+}
+
+/** A record as one line of `runs.jsonl`, with the newline. */
+export function recordLine(record: SampleRecord): string {
+  const { version, status, key, ...rest } = record;
+  return `${JSON.stringify({ version, status, key, ...rest })}\n`;
+}
+
+export function foreignLine(file: string, line: number, found: string): HeamsError {
+  return new HeamsError('this line is not a record of HEAMS', {
+    code: 'records_foreign_line',
+    where: { file, line, column: 1 },
+    expected: 'one JSON record a line, as `heams run` appends them',
+    found,
+    hint: 'remove the line, or restore the file; its job runs again on resume',
+  });
+}
+
+/** For each job whose last word is a failure, the line of that failure. Holds failed jobs alone in memory. */
+async function lastFailures(file: string): Promise<Map<string, number>> {
+  const failures = new Map<string, number>();
+  for await (const batch of readLines(file)) {
+    for (const { number, bytes } of batch) {
+      const line = lineHead(bytes);
+      if (line?.status === 'failed') failures.set(line.key, number);
+      else if (line && failures.size > 0) failures.delete(line.key);
+    }
+  }
+  return failures;
+}
+
+/** Parses one line. A line that is not a record is an error that names it, never a row that is skipped. */
+export function parseRecord(bytes: Buffer, file: string, line: number): SampleRecord {
+  const text = bytes.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw foreignLine(file, line, `${JSON.stringify(text.slice(0, 60))} ...`);
+  }
+  const parsed = recordSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw foreignLine(file, line, issue ? `${issue.path.join('.') || 'record'}: ${issue.message}` : 'another shape');
+}
+
+/**
+ * The records of one experiment, each job once: a job that failed and was tried again counts by its last attempt.
+ * Streams; memory grows with the number of failed jobs alone.
+ */
+export async function* readRecords(file: string): AsyncGenerator<SampleRecord> {
+  const failures = await lastFailures(file);
+  for await (const batch of readLines(file)) {
+    for (const { number, bytes } of batch) {
+      const line = lineHead(bytes);
+      if (line?.status === 'failed' && failures.get(line.key) !== number) continue;
+      yield parseRecord(bytes, file, number);
+    }
+  }
+}
+
+export interface ExperimentFolder {
+  name: string;
+  dir: string;
+  runsFile: string;
+}
+
+/** The experiments of a run folder, by name: every subfolder that holds a `runs.jsonl`. */
+export async function listExperiments(resultsDir: string): Promise<ExperimentFolder[]> {
+  let names: string[];
+  try {
+    names = await readdir(resultsDir);
+  } catch (cause) {
+    throw new HeamsError('there is no such results folder', {
+      code: 'results_missing',
+      where: { file: resultsDir },
+      expected: 'a folder that `heams run --output-dir` wrote',
+      hint: 'check the path given to --results-dir',
+      cause,
+    });
+  }
+  const found: ExperimentFolder[] = [];
+  for (const name of names.sort()) {
+    const dir = join(resultsDir, name);
+    const runsFile = join(dir, 'runs.jsonl');
+    const info = await stat(runsFile).catch(() => undefined);
+    if (info?.isFile()) found.push({ name, dir, runsFile });
+  }
+  if (found.length === 0) {
+    throw new HeamsError('this folder holds no experiment', {
+      code: 'results_empty',
+      where: { file: resultsDir },
+      expected: 'at least one <experiment>/runs.jsonl',
+      hint: 'run `heams run --config <run.yaml> --output-dir <this folder>` first',
+    });
+  }
+  return found;
+}
