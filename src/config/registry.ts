@@ -56,3 +56,9 @@ export async function pick<T>(
     hint: meant ? `did you mean "${meant}"?` : '`heams list` shows what there is and what each needs',
   });
 }
+
+/** Every reporter by the name of its benchmark, for reading a folder whose benchmarks are not known yet. */
+export async function loadReporters(registry: Registry = builtinRegistry): Promise<Map<string, Reporter>> {
+  const entries = Object.entries(registry.reporters).map(async ([name, load]) => [name, await load()] as const);
+  return new Map(await Promise.all(entries));
+}

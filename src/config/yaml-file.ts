@@ -84,7 +84,10 @@ export async function readYamlFile(path: string, usedBy?: Where): Promise<YamlFi
   const docs = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   const [doc, second] = Array.isArray(docs) ? docs : [];
   if (!doc || doc.contents === null) {
-    throw new HeamsError('this config file is empty', { code: 'config_empty', where: { file: path, line: 1, column: 1 } });
+    throw new HeamsError('this config file is empty', {
+      code: 'config_empty',
+      where: { file: path, line: 1, column: 1 },
+    });
   }
   const at = (offset: number): Where => {
     const { line, col } = lines.linePos(offset);

@@ -1,7 +1,7 @@
 import type { Json } from '../schema/json.ts';
 import type { Fact, Recall, Reply, StoredItem, Turn } from '../schema/record.ts';
-import type { CallContext } from './call.ts';
 import type { Labels } from './agent.ts';
+import type { CallContext } from './call.ts';
 
 /** One scenario, ready to run. `T` is what the benchmark needs to grade it. */
 export interface Sample<T = unknown> {
@@ -41,6 +41,10 @@ export interface Benchmark<T = unknown> {
   labels(sample: Sample<T>): Labels;
   /** A verdict for everything that is to be judged. Throws only when a judge could not be reached at all. */
   grade(input: GradeInput<T>): Promise<Json>;
+  /** One running rate to show while a run is under way, from one grade: hits out of what was judged. */
+  headline(grade: Json): { hits: number; of: number };
+  /** What `headline` counts, in a word or two: "leakage". */
+  readonly headlineName: string;
   /** What grading one sample will ask of each judge model, for a plan. */
   plannedCalls(sample: Sample<T>): { modelId: string; calls: number; inputTokens: number; outputTokens: number }[];
 }

@@ -12,6 +12,8 @@ export interface CallContext {
   readonly meter: Meter;
   /** Sample id and repeat: part of every cache key, so that repeats are real repeats. */
   readonly salt: string;
+  /** The job's key: what is kept for a job that is under way is found again by it. */
+  readonly job: string;
 }
 
 /** Time, randomness and waiting come in from outside, so that a test can hold them still. */

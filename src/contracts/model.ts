@@ -23,6 +23,8 @@ export type ChatMessage =
 export interface ChatRequest {
   messages: ChatMessage[];
   tools?: ToolSpec[];
+  /** `none`: the tools stay declared, as some providers demand once a transcript has calls, but may not be called. */
+  toolChoice?: 'none';
   /** Asks for JSON of this schema, where the model takes one; the reply's text is then JSON. */
   jsonSchema?: { name: string; schema: { [key: string]: Json } };
   /** Overrides the configured limit on output tokens. */

@@ -37,6 +37,8 @@ export interface PluginContext {
   env: Readonly<Record<string, string | undefined>>;
   /** Resolves a path of the component's file. */
   resolve(path: string): string;
+  /** `datasets`: where downloads are kept. `shipped`: the folder of HEAMS's own data files. */
+  folders: { datasets: string; shipped: string };
 }
 
 /** What every plug-in declares. One file, one registry line. */
@@ -52,6 +54,10 @@ export interface PluginBase<O> {
   models?(options: O): ModelUse[];
   /** Prompts in the file. `offered` are the variables that the benchmark gives to agents. */
   templates?(options: O, offered: readonly string[]): TemplateUse[];
+  /** What of the options can change an outcome; all but names and transport settings where this is absent. */
+  identity?(options: O): unknown;
+  /** The options as they read from another folder: relative paths made absolute. */
+  inlined?(options: O, resolve: (path: string) => string): O;
 }
 
 export interface AgentPlugin<O = unknown> extends PluginBase<O> {
@@ -65,5 +71,7 @@ export interface MemoryPlugin<O = unknown> extends PluginBase<O> {
 export interface BenchmarkPlugin<O = unknown> extends PluginBase<O> {
   /** Names of the template variables that agents may use. */
   readonly offers: readonly string[];
+  /** The options with another limit on the number of samples. */
+  limited(options: O, limit: number): O;
   create(options: O, context: PluginContext): Promise<Benchmark>;
 }

@@ -47,13 +47,14 @@ export class HeamsError extends Error {
   }
 }
 
-/** Several problems found in one pass, so that a user mends them in one pass. */
+/** Several problems found in one pass, so that a user mends them in one pass. Never nested. */
 export class HeamsErrors extends HeamsError {
   readonly errors: readonly HeamsError[];
 
   constructor(errors: readonly HeamsError[]) {
-    super(`${errors.length} problems`, { code: 'several' });
-    this.errors = errors;
+    const single = errors.flatMap((error) => (error instanceof HeamsErrors ? error.errors : [error]));
+    super(`${single.length} problems`, { code: 'several' });
+    this.errors = single;
   }
 
   override describe(): string {

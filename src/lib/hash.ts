@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
 
-/** JSON with object keys in code-unit order and no `undefined`, so that equal values have equal text. */
+/** JSON with object keys in one fixed order and no `undefined`, so that equal values have equal text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (inner === null || typeof inner !== 'object' || Array.isArray(inner)) return inner;
     const source = inner as Record<string, unknown>;
-    return Object.fromEntries(Object.keys(source).sort().map((key) => [key, source[key]]));
+    return Object.fromEntries(
+      Object.keys(source)
+        .sort()
+        .map((key) => [key, source[key]]),
+    );
   });
 }
 

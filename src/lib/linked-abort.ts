@@ -1,3 +1,5 @@
+import { setMaxListeners } from 'node:events';
+
 /**
  * A controller that aborts with its parent. `release` lets go of the parent: a run's signal outlives thousands of
  * calls, and a listener left on it for each would be a leak (as `AbortSignal.any` leaves on Node 20).
@@ -10,6 +12,8 @@ export interface LinkedAbort {
 
 export function linkedAbort(parent: AbortSignal): LinkedAbort {
   const controller = new AbortController();
+  // As many listen as there are calls in flight; Node would take more than ten for a leak.
+  setMaxListeners(0, controller.signal);
   const follow = () => controller.abort(parent.reason);
   if (parent.aborted) follow();
   else parent.addEventListener('abort', follow, { once: true });

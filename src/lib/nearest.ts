@@ -17,8 +17,12 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
+    const longer = Math.max(word.length, candidate.length);
+    // Words whose lengths alone are too far apart need no table, however long the word.
+    if (longer - Math.min(word.length, candidate.length) >= bestDistance) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+    // Two short words with nothing in common are not near, however few letters it takes to replace them all.
+    if (distance < bestDistance && distance < longer) [best, bestDistance] = [candidate, distance];
   }
   return best;
 }

@@ -45,6 +45,16 @@ export interface TemplateProblem {
   message: string;
   /** The variable that is not known, where that is the problem. */
   variable?: string;
+  /** The part of the template that is wrong, as it stands in the source, where the parser tells. */
+  excerpt?: string;
+}
+
+/** Liquid's message without its position, which counts from the start of the template and not of the file. */
+function syntaxProblem(error: unknown): TemplateProblem {
+  const message = messageOf(error).split('\n')[0] ?? 'bad template';
+  if (message.startsWith('ENOENT')) return { message: 'a template cannot include another file' };
+  const excerpt = (error as { token?: { getText?(): string } }).token?.getText?.().split('\n')[0]?.trim();
+  return { message: message.replace(/, line:\d+, col:\d+$/, ''), ...(excerpt ? { excerpt } : {}) };
 }
 
 /**
@@ -60,7 +70,7 @@ export function checkTemplate(
   try {
     used = [...new Set(engine.globalVariablesSync(source))];
   } catch (error) {
-    return [{ message: messageOf(error).split('\n')[0] ?? 'bad template' }];
+    return [syntaxProblem(error)];
   }
   const problems: TemplateProblem[] = used
     .filter((name) => !allowed.includes(name))

@@ -28,7 +28,8 @@ export async function writeFileWhole(file: string, content: string | Uint8Array)
     }
     await rename(temporary, file);
   } catch (error) {
-    await rm(temporary, { force: true });
+    // The first error is the one to tell.
+    await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
   await syncFolder(dirname(file));

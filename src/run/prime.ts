@@ -49,7 +49,10 @@ export async function prime(scope: MemoryScope, facts: readonly Fact[], options:
   if (lost.length > 0) {
     throw new HeamsError(`the memory did not keep ${lost.length} of ${facts.length} facts`, {
       code: 'memory_lost_facts',
-      found: `${stored.length} stored items; missing: ${lost.map((fact) => fact.key).slice(0, 5).join(', ')}`,
+      found: `${stored.length} stored items; missing: ${lost
+        .map((fact) => fact.key)
+        .slice(0, 5)
+        .join(', ')}`,
     });
   }
   return stored;

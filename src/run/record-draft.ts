@@ -51,7 +51,7 @@ export class RecordDraft {
     const { signal, meter } = this;
     const salt = `${this.job.sample.id}#${this.job.repeat}`;
     try {
-      return await work({ signal, meter, salt, stage: payer[stage] });
+      return await work({ signal, meter, salt, job: this.job.key, stage: payer[stage] });
     } finally {
       const took = this.parts.clock.monotonic() - since;
       this.spent[payer[stage]] = (this.spent[payer[stage]] ?? 0) + took;

@@ -37,13 +37,15 @@ export async function runSample(job: Job, parts: SampleParts, signal: AbortSigna
       prime(opened, sample.facts, { capabilities, readyTimeoutS, clock, signal }),
     );
     draft.stored = stored;
-    const task = {
-      turns: benchmark.turns(sample),
-      query: sample.task,
-      variables: benchmark.variables(sample),
-      ...(agent.seesLabels ? { labels: benchmark.labels(sample) } : {}),
-    };
-    const reply = await draft.stage('agent', (call) => agent.respond(task, { scope: opened, topK, capabilities }, call));
+    const reply = await draft.stage('agent', async (call) => {
+      const task = {
+        turns: benchmark.turns(sample),
+        query: sample.task,
+        variables: benchmark.variables(sample),
+        ...(agent.seesLabels ? { labels: benchmark.labels(sample) } : {}),
+      };
+      return agent.respond(task, { scope: opened, topK, capabilities }, call);
+    });
     draft.reply = reply;
     const grade = await draft.stage('judge', (call) =>
       benchmark.grade({ sample, reply, stored, recalls: reply.recalls, provenance: capabilities.provenance, call }),

@@ -33,7 +33,11 @@ export type ItemVerdict = z.infer<typeof itemVerdictSchema>;
 
 /** Helpfulness: Poor 0, Unsatisfactory 1, Good 2, Excellent 3. */
 export const scoreVerdictSchema = z.discriminatedUnion('status', [
-  z.strictObject({ status: z.literal('judged'), value: z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]), ...judged }),
+  z.strictObject({
+    status: z.literal('judged'),
+    value: z.union([z.literal(0), z.literal(1), z.literal(2), z.literal(3)]),
+    ...judged,
+  }),
   unjudged,
 ]);
 export type ScoreVerdict = z.infer<typeof scoreVerdictSchema>;
@@ -43,7 +47,11 @@ export const helpfulnessLabels = ['Poor', 'Unsatisfactory', 'Good', 'Excellent']
  * Whether an item's value was in the memory after priming, and whether it reached the agent.
  * `by` says what it rests on: the facts a recall names as its sources, or the value's text alone.
  */
-export const exposureSchema = z.strictObject({ stored: z.boolean(), recalled: z.boolean(), by: z.enum(['provenance', 'text']) });
+export const exposureSchema = z.strictObject({
+  stored: z.boolean(),
+  recalled: z.boolean(),
+  by: z.enum(['provenance', 'text']),
+});
 export type Exposure = z.infer<typeof exposureSchema>;
 
 /** One annotation value, what happened to it, and every judge's verdict by judge id. */

@@ -14,10 +14,20 @@ export const ciDatasetSchema = z.union(
       /** The file inside the repository. */
       path: z.string().min(1).default('data/train-00000-of-00001.parquet'),
       /** Refuse any other content. */
-      sha256: z.string().regex(/^[0-9a-f]{64}$/, '64 hex digits').optional(),
+      sha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/, '64 hex digits')
+        .optional(),
       limit,
     }),
-    z.strictObject({ file: z.string().min(1), sha256: z.string().regex(/^[0-9a-f]{64}$/).optional(), limit }),
+    z.strictObject({
+      file: z.string().min(1),
+      sha256: z
+        .string()
+        .regex(/^[0-9a-f]{64}$/)
+        .optional(),
+      limit,
+    }),
     z.strictObject({ bundled: z.literal('heams_scenarios'), limit }),
   ],
   { error: 'one of: hub (a dataset repository), file (a path), or bundled: heams_scenarios' },
@@ -27,23 +37,33 @@ export type CiDatasetConfig = z.infer<typeof ciDatasetSchema>;
 const threshold = z.union([z.literal(1), z.literal(2), z.literal(3)]).default(2);
 const prompt = z.string().min(1);
 
-export const ciLlmEvaluatorSchema = z.strictObject({
-  type: z.literal('ci_llm_judge'),
-  judge_model_id: z.string().min(1),
-  helpfulness_threshold: threshold,
-  /** One call a value, or all secrets (and all fields) of a sample in one call each. */
-  grading: z.enum(['per_value', 'per_sample']).default('per_value'),
-  leakage_system_prompt: prompt,
-  leakage_user_prompt: prompt,
-  coverage_system_prompt: prompt,
-  coverage_user_prompt: prompt,
-  helpfulness_system_prompt: prompt,
-  helpfulness_user_prompt: prompt,
-  /** Needed with `grading: per_sample` alone. */
-  leakage_batch_user_prompt: prompt.optional(),
-  coverage_batch_user_prompt: prompt.optional(),
-  ...modelSettingsShape,
-});
+const batchPrompts = ['leakage_batch_user_prompt', 'coverage_batch_user_prompt'] as const;
+
+export const ciLlmEvaluatorSchema = z
+  .strictObject({
+    type: z.literal('ci_llm_judge'),
+    judge_model_id: z.string().min(1),
+    helpfulness_threshold: threshold,
+    /** One call a value, or all secrets (and all fields) of a sample in one call each. */
+    grading: z.enum(['per_value', 'per_sample']).default('per_value'),
+    leakage_system_prompt: prompt,
+    leakage_user_prompt: prompt,
+    coverage_system_prompt: prompt,
+    coverage_user_prompt: prompt,
+    helpfulness_system_prompt: prompt,
+    helpfulness_user_prompt: prompt,
+    /** Needed with `grading: per_sample` alone. */
+    leakage_batch_user_prompt: prompt.optional(),
+    coverage_batch_user_prompt: prompt.optional(),
+    ...modelSettingsShape,
+  })
+  .superRefine((evaluator, context) => {
+    if (evaluator.grading !== 'per_sample') return;
+    for (const key of batchPrompts) {
+      if (evaluator[key] !== undefined) continue;
+      context.addIssue({ code: 'custom', path: [key], message: `a prompt over {{ items }}, for grading: per_sample` });
+    }
+  });
 export type CiLlmEvaluator = z.infer<typeof ciLlmEvaluatorSchema>;
 
 export const ciStringEvaluatorSchema = z.strictObject({

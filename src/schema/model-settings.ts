@@ -35,3 +35,13 @@ export function modelSettings(modelId: string, options: Partial<Omit<ModelSettin
   }
   return picked as ModelSettings;
 }
+
+/** Settings that say how a call travels, not what is asked: they cannot change an answer. */
+const transportKeys = ['timeout_s', 'max_connections', 'api_key_env', 'headers'] as const;
+const labelKeys = ['name', 'description'] as const;
+
+/** What of a config can change an outcome: all but names and transport settings. */
+export function outcomeShaping(options: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const dropped: readonly string[] = [...transportKeys, ...labelKeys];
+  return Object.fromEntries(Object.entries(options).filter(([key]) => !dropped.includes(key)));
+}

@@ -26,7 +26,10 @@ export const recallSchema = z.strictObject({
 });
 export type Recall = z.infer<typeof recallSchema>;
 
-export const turnSchema = z.strictObject({ role: z.enum(['system', 'user', 'assistant', 'tool']), content: z.string() });
+export const turnSchema = z.strictObject({
+  role: z.enum(['system', 'user', 'assistant', 'tool']),
+  content: z.string(),
+});
 export type Turn = z.infer<typeof turnSchema>;
 
 export const toolCallSchema = z.strictObject({ name: z.string(), input: json, output: z.string() });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { json } from './json.ts';
 
 const name = z
   .string()
@@ -12,11 +13,37 @@ export const budgetSchema = z.strictObject({
 });
 export type BudgetLimits = z.infer<typeof budgetSchema>;
 
-const experimentSchema = z.strictObject({
-  name,
-  agent_config_file: z.string().min(1),
-  memory_config_file: z.string().min(1),
+/** A component written out in place of its file, as the run config in a results folder has it. */
+const inline = z.record(z.string(), z.unknown());
+const file = z.string().min(1);
+
+const experimentSchema = z
+  .strictObject({
+    name,
+    agent_config_file: file.optional(),
+    agent: inline.optional(),
+    memory_config_file: file.optional(),
+    memory: inline.optional(),
+  })
+  .refine(
+    (arm) => (arm.agent_config_file === undefined) !== (arm.agent === undefined),
+    'either agent_config_file or agent',
+  )
+  .refine(
+    (arm) => (arm.memory_config_file === undefined) !== (arm.memory === undefined),
+    'either memory_config_file or memory',
+  );
+
+/** What HEAMS notes about a run in the config that it writes beside the results. */
+const writtenSchema = z.strictObject({
+  run_id: z.string(),
+  version: z.string(),
+  created_at: z.string(),
+  fingerprint: z.string(),
+  /** Where the samples came from: repository, revision, sha256, rows. */
+  dataset: z.record(z.string(), json),
 });
+export type WrittenNote = z.infer<typeof writtenSchema>;
 
 const matrixSchema = z.strictObject({
   agents: z.array(z.string().min(1)).min(1),
@@ -24,24 +51,32 @@ const matrixSchema = z.strictObject({
 });
 
 /** A run config file: which benchmark, which arms, how much at once and how much at most. */
-export const runFileSchema = z.strictObject({
-  name,
-  description: z.string().optional(),
-  benchmark_config_file: z.string().min(1),
-  seed: z.int().default(0),
-  repeats: z.int().positive().default(1),
-  /** Samples in flight at once, over all arms. */
-  concurrency: z.int().positive().max(4096).default(16),
-  /** Requests in flight at once to one provider and account. */
-  max_connections: z.int().positive().max(4096).default(64),
-  budget: budgetSchema.default({}),
-  /** Stop the run after this many failed samples. */
-  max_failures: z.int().positive().optional(),
-  /** Folder of the response cache; off when absent. */
-  cache_dir: z.string().min(1).optional(),
-  /** Deadline for a memory to become readable after writing, in seconds. */
-  memory_ready_timeout_s: z.number().positive().default(60),
-  experiments: z.array(experimentSchema).min(1).optional(),
-  matrix: matrixSchema.optional(),
-});
+export const runFileSchema = z
+  .strictObject({
+    name,
+    description: z.string().optional(),
+    benchmark_config_file: file.optional(),
+    benchmark: inline.optional(),
+    seed: z.int().default(0),
+    repeats: z.int().positive().default(1),
+    /** Samples in flight at once, over all arms. */
+    concurrency: z.int().positive().max(4096).default(16),
+    /** Requests in flight at once to one provider and account. */
+    max_connections: z.int().positive().max(4096).default(64),
+    budget: budgetSchema.default({}),
+    /** Stop the run after this many failed samples. */
+    max_failures: z.int().positive().optional(),
+    /** Folder of the response cache; off when absent. */
+    cache_dir: z.string().min(1).optional(),
+    /** Deadline for a memory to become readable after writing, in seconds. */
+    memory_ready_timeout_s: z.number().positive().default(60),
+    experiments: z.array(experimentSchema).min(1).optional(),
+    matrix: matrixSchema.optional(),
+    heams: writtenSchema.optional(),
+  })
+  .refine(
+    (run) => (run.benchmark_config_file === undefined) !== (run.benchmark === undefined),
+    'either benchmark_config_file or benchmark',
+  )
+  .refine((run) => (run.experiments === undefined) !== (run.matrix === undefined), 'either experiments or matrix');
 export type RunFile = z.infer<typeof runFileSchema>;

@@ -14,7 +14,11 @@ export const stageUsageSchema = z.strictObject({
 });
 export type StageUsage = z.infer<typeof stageUsageSchema>;
 
-export const usageSchema = z.strictObject({ prime: stageUsageSchema, agent: stageUsageSchema, judge: stageUsageSchema });
+export const usageSchema = z.strictObject({
+  prime: stageUsageSchema,
+  agent: stageUsageSchema,
+  judge: stageUsageSchema,
+});
 export type Usage = z.infer<typeof usageSchema>;
 export type Stage = keyof Usage;
 export const stages: readonly Stage[] = ['prime', 'agent', 'judge'];
@@ -28,4 +32,8 @@ export const emptyStageUsage = (): StageUsage => ({
   cost_usd: 0,
   unpriced_calls: 0,
 });
-export const emptyUsage = (): Usage => ({ prime: emptyStageUsage(), agent: emptyStageUsage(), judge: emptyStageUsage() });
+export const emptyUsage = (): Usage => ({
+  prime: emptyStageUsage(),
+  agent: emptyStageUsage(),
+  judge: emptyStageUsage(),
+});

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { FinishedKeys } from '../contracts/store.ts';
 import { HeamsError } from '../lib/errors.ts';
 import { recordSchema, type SampleRecord } from '../schema/record.ts';
 import { readLines } from './lines.ts';
@@ -8,8 +9,13 @@ import { readLines } from './lines.ts';
 const head = /^\{"version":1,"status":"(done|failed)","key":"([0-9a-f]{8,64})"/;
 const HEAD_BYTES = 120;
 
+export interface LineHead {
+  status: SampleRecord['status'];
+  key: string;
+}
+
 /** Status and key from the first bytes of a line; nothing when HEAMS did not write it. */
-export function lineHead(bytes: Buffer): { status: 'done' | 'failed'; key: string } | undefined {
+export function lineHead(bytes: Buffer): LineHead | undefined {
   const match = head.exec(bytes.toString('latin1', 0, Math.min(bytes.length, HEAD_BYTES)));
   if (!match) return undefined;
   return { status: match[1] as 'done' | 'failed', key: match[2] as string };
@@ -31,17 +37,35 @@ export function foreignLine(file: string, line: number, found: string): HeamsErr
   });
 }
 
-/** For each job whose last word is a failure, the line of that failure. Holds failed jobs alone in memory. */
-async function lastFailures(file: string): Promise<Map<string, number>> {
+/** Takes one record more into the keys of finished jobs. A job that is done never runs again, so a second word on it is foreign. */
+export function takeIn(keys: FinishedKeys, { key, status }: LineHead, file: string, line: number): void {
+  if (keys.done.has(key)) throw foreignLine(file, line, `a second record of job ${key}`);
+  if (status === 'failed') keys.failed.add(key);
+  else {
+    keys.failed.delete(key);
+    keys.done.add(key);
+  }
+}
+
+interface Survey {
+  lines: number;
+  /** For each job whose last word is a failure, the line of that failure. */
+  failures: Map<string, number>;
+}
+
+/** A first pass over the lines; holds failed jobs alone in memory. */
+async function survey(file: string): Promise<Survey> {
   const failures = new Map<string, number>();
+  let lines = 0;
   for await (const batch of readLines(file)) {
     for (const { number, bytes } of batch) {
+      lines = number;
       const line = lineHead(bytes);
       if (line?.status === 'failed') failures.set(line.key, number);
       else if (line && failures.size > 0) failures.delete(line.key);
     }
   }
-  return failures;
+  return { lines, failures };
 }
 
 /** Parses one line. A line that is not a record is an error that names it, never a row that is skipped. */
@@ -61,12 +85,13 @@ export function parseRecord(bytes: Buffer, file: string, line: number): SampleRe
 
 /**
  * The records of one experiment, each job once: a job that failed and was tried again counts by its last attempt.
- * Streams; memory grows with the number of failed jobs alone.
+ * Streams; memory grows with the number of failed jobs alone. What a run appends meanwhile is left out.
  */
 export async function* readRecords(file: string): AsyncGenerator<SampleRecord> {
-  const failures = await lastFailures(file);
+  const { lines, failures } = await survey(file);
   for await (const batch of readLines(file)) {
     for (const { number, bytes } of batch) {
+      if (number > lines) return;
       const line = lineHead(bytes);
       if (line?.status === 'failed' && failures.get(line.key) !== number) continue;
       yield parseRecord(bytes, file, number);

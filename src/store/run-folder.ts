@@ -1,23 +1,46 @@
 import { mkdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { RunStore } from '../contracts/store.ts';
+import { dirname, join, resolve } from 'node:path';
+import type { FinishedKeys, RunStore } from '../contracts/store.ts';
 import { HeamsError, messageOf } from '../lib/errors.ts';
-import { writeFileWhole } from '../lib/write-file.ts';
+import { syncFolder, writeFileWhole } from '../lib/write-file.ts';
 import type { RunStatus, SampleRecord } from '../schema/record.ts';
 import { AppendLog } from './append-log.ts';
 import { lockFolder } from './folder-lock.ts';
 import { readLines } from './lines.ts';
-import { foreignLine, lineHead, readRecords, recordLine } from './records.ts';
+import { foreignLine, lineHead, readRecords, recordLine, takeIn } from './records.ts';
+
+function makeFolderError(dir: string, cause: NodeJS.ErrnoException): HeamsError {
+  const messages: Record<string, string> = {
+    EEXIST: 'the output folder is a file',
+    ENOTDIR: 'what should be a folder above the output folder is a file',
+  };
+  const message = messages[cause.code ?? ''] ?? `cannot make the output folder: ${cause.message}`;
+  return new HeamsError(message, {
+    code: 'output_unusable',
+    where: { file: dir },
+    hint: 'choose another --output-dir',
+    cause,
+  });
+}
+
+function cannotWrite(file: string, what: string, cause: unknown): HeamsError {
+  return new HeamsError(`cannot write ${what}: ${messageOf(cause)}`, {
+    code: 'output_unusable',
+    where: { file },
+    hint: 'mend its permissions, make room, or choose another --output-dir',
+    cause,
+  });
+}
 
 async function makeFolder(dir: string): Promise<void> {
   try {
-    await mkdir(dir, { recursive: true });
+    const made = await mkdir(dir, { recursive: true });
+    if (made === undefined) return;
+    // A new folder survives a power cut once the folder above it is synced.
+    const first = resolve(made);
+    for (let at = resolve(dir); at.length >= first.length; at = dirname(at)) await syncFolder(dirname(at));
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code;
-    throw new HeamsError(
-      code === 'EEXIST' || code === 'ENOTDIR' ? 'the output folder is a file' : `cannot make the output folder: ${messageOf(cause)}`,
-      { code: 'output_unusable', where: { file: dir }, hint: 'choose another --output-dir', cause },
-    );
+    throw makeFolderError(dir, cause as NodeJS.ErrnoException);
   }
 }
 
@@ -39,12 +62,7 @@ export class RunFolder implements RunStore {
       return new RunFolder(dir, await lockFolder(dir, startedAt));
     } catch (cause) {
       if (cause instanceof HeamsError) throw cause;
-      throw new HeamsError(`cannot write to the output folder: ${messageOf(cause)}`, {
-        code: 'output_unusable',
-        where: { file: dir },
-        hint: 'mend its permissions, make room, or choose another --output-dir',
-        cause,
-      });
+      throw cannotWrite(dir, 'to the output folder', cause);
     }
   }
 
@@ -59,28 +77,36 @@ export class RunFolder implements RunStore {
   private log(experiment: string): Promise<AppendLog> {
     const known = this.logs.get(experiment);
     if (known) return known;
-    const opened = makeFolder(this.experimentDir(experiment)).then(() => AppendLog.open(this.runsFile(experiment)));
+    const opened = this.openLog(experiment);
     this.logs.set(experiment, opened);
     return opened;
   }
 
-  async doneKeys(experiment: string): Promise<Set<string>> {
+  private async openLog(experiment: string): Promise<AppendLog> {
+    await makeFolder(this.experimentDir(experiment));
+    const file = this.runsFile(experiment);
+    try {
+      return await AppendLog.open(file);
+    } catch (cause) {
+      throw cannotWrite(file, 'records', cause);
+    }
+  }
+
+  async finished(experiment: string): Promise<FinishedKeys> {
     // Opening the log cuts a torn last line off, so that what is read here is what will be appended to.
     await this.log(experiment);
     const file = this.runsFile(experiment);
-    const done = new Set<string>();
+    const keys: FinishedKeys = { done: new Set(), failed: new Set() };
     for await (const batch of readLines(file)) {
       for (const { number, bytes } of batch) {
         const line = lineHead(bytes);
         if (!line || bytes.at(-1) !== 0x7d) {
           throw foreignLine(file, number, JSON.stringify(bytes.toString('utf8', 0, 60)));
         }
-        if (line.status !== 'done') continue;
-        if (done.has(line.key)) throw foreignLine(file, number, `a second record of job ${line.key}`);
-        done.add(line.key);
+        takeIn(keys, line, file, number);
       }
     }
-    return done;
+    return keys;
   }
 
   async append(record: SampleRecord): Promise<void> {
@@ -88,22 +114,33 @@ export class RunFolder implements RunStore {
   }
 
   async writeStatus(status: RunStatus): Promise<void> {
-    await makeFolder(this.experimentDir(status.experiment));
-    await writeFileWhole(
-      join(this.experimentDir(status.experiment), 'run_status.json'),
-      `${JSON.stringify(status, null, 2)}\n`,
-    );
+    const dir = this.experimentDir(status.experiment);
+    await makeFolder(dir);
+    const file = join(dir, 'run_status.json');
+    try {
+      await writeFileWhole(file, `${JSON.stringify(status, null, 2)}\n`);
+    } catch (cause) {
+      throw cannotWrite(file, 'the status of the run', cause);
+    }
   }
 
   async *records(experiment: string): AsyncGenerator<SampleRecord> {
     const file = this.runsFile(experiment);
-    if (!(await stat(file).catch(() => undefined))) return;
+    try {
+      await stat(file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      throw error;
+    }
     yield* readRecords(file);
   }
 
   async close(): Promise<void> {
-    const logs = await Promise.allSettled(this.logs.values());
-    for (const log of logs) if (log.status === 'fulfilled') await log.value.close();
-    await this.release();
+    try {
+      const logs = await Promise.allSettled(this.logs.values());
+      for (const log of logs) if (log.status === 'fulfilled') await log.value.close();
+    } finally {
+      await this.release();
+    }
   }
 }

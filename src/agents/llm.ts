@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import type { Agent, Task } from '../contracts/agent.ts';
+import type { CallContext } from '../contracts/call.ts';
+import type { ChatMessage, ChatModel } from '../contracts/model.ts';
+import type { AgentPlugin } from '../contracts/plugin.ts';
+import { HeamsError } from '../lib/errors.ts';
+import { template } from '../lib/template.ts';
+import { modelSettings, modelSettingsShape } from '../schema/model-settings.ts';
+import type { Recall, Turn } from '../schema/record.ts';
+import { memoriesText } from './memories-text.ts';
+import { namingShape } from './options.ts';
+import { converseWithSearch, type ToolOutcome } from './search-tool.ts';
+
+const DEFAULT_TOOL_CALLS = 8;
+
+const schema = z
+  .strictObject({
+    ...namingShape,
+    kind: z.literal('llm').default('llm'),
+    model_id: z.string().min(1),
+    /** The system prompt, a Liquid template. */
+    instructions: z.string().min(1),
+    /**
+     * `none`: the memory is never asked. `inject`: one search for the task, its items in `{{ memories }}`.
+     * `tool`: the model may search for itself.
+     */
+    memory_strategy: z.enum(['none', 'inject', 'tool']),
+    /** With `tool` alone: how often the model may call the tool before it must answer; 8 by default. */
+    max_tool_calls: z.int().positive().optional(),
+    ...modelSettingsShape,
+  })
+  .refine((options) => options.max_tool_calls === undefined || options.memory_strategy === 'tool', {
+    path: ['max_tool_calls'],
+    error: 'max_tool_calls needs memory_strategy: tool',
+  });
+export type LlmOptions = z.infer<typeof schema>;
+
+/** A model with instructions, and one of three ways to reach its memory. */
+export const llm: AgentPlugin<LlmOptions> = {
+  name: 'llm',
+  summary: 'a model with instructions that has its memory injected, may search it, or has none',
+  needs: "a model: its provider's key, or a local server",
+  schema,
+  models: (options) => [
+    { path: ['model_id'], settings: modelSettings(options.model_id, options), kind: 'chat', role: 'agent' },
+  ],
+  templates(options, offered) {
+    const use = { path: ['instructions'], source: options.instructions };
+    if (options.memory_strategy !== 'inject') return [{ ...use, variables: offered }];
+    return [{ ...use, variables: [...offered, 'memories'], requires: ['memories'] }];
+  },
+  async create(options, context) {
+    const model = await context.model(modelSettings(options.model_id, options));
+    return llmAgent(options, model);
+  },
+};
+
+function llmAgent(options: LlmOptions, model: ChatModel): Agent {
+  const instructions = template(options.instructions);
+  const { memory_strategy: strategy, max_tool_calls: maxToolCalls = DEFAULT_TOOL_CALLS } = options;
+
+  return {
+    name: options.name ?? 'llm',
+    seesLabels: false,
+    async respond(task, memory, call) {
+      call.signal.throwIfAborted();
+      const injected = strategy === 'inject' ? [await memory.scope.search(task.query, memory.topK)] : [];
+      const messages = opening(instructions.render(variables(task, injected)), task.turns);
+      const outcome =
+        strategy === 'tool'
+          ? await converseWithSearch({ model, messages, memory, maxToolCalls, call })
+          : await answerOnce(model, messages, call);
+      const { reply } = outcome;
+      return {
+        message: reply.text,
+        prompt: messages.map(({ role, content }) => ({ role, content })),
+        recalls: [...injected, ...outcome.recalls],
+        tool_calls: outcome.toolCalls,
+        finish_reason: reply.finishReason,
+        ...(reply.modelVersion === undefined ? {} : { model_version: reply.modelVersion }),
+        warnings: [...new Set(outcome.warnings)],
+      };
+    },
+  };
+}
+
+function variables(task: Task, injected: readonly Recall[]): Record<string, string> {
+  const [recall] = injected;
+  return recall ? { ...task.variables, memories: memoriesText(recall.items) } : { ...task.variables };
+}
+
+/** The instructions, unless they are blank for this sample, and the conversation so far. */
+function opening(instructions: string, turns: readonly Turn[]): ChatMessage[] {
+  const system: ChatMessage[] = instructions.trim() === '' ? [] : [{ role: 'system', content: instructions }];
+  return [...system, ...turns.map(chatMessage)];
+}
+
+function chatMessage({ role, content }: Turn): ChatMessage {
+  if (role !== 'tool') return { role, content };
+  throw new HeamsError('the benchmark gave the agent a conversation with a tool turn', {
+    code: 'agent_bad_turn',
+    expected: 'turns of system, user and assistant',
+    found: 'a turn of a tool, which no model takes without the call it answers',
+  });
+}
+
+async function answerOnce(model: ChatModel, messages: ChatMessage[], call: CallContext): Promise<ToolOutcome> {
+  const reply = await model.generate({ messages }, call);
+  return { reply, recalls: [], toolCalls: [], warnings: reply.warnings };
+}

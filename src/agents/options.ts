@@ -1,0 +1,7 @@
+import { z } from 'zod';
+
+/** What every agent file may say about itself. */
+export const namingShape = {
+  name: z.string().min(1).optional(),
+  description: z.string().optional(),
+} as const;

@@ -1,0 +1,64 @@
+import type { ModelUse, TemplateUse } from '../../contracts/plugin.ts';
+import type { CiConfig, CiLlmEvaluator } from '../../schema/contextual-integrity.ts';
+import { modelSettings, outcomeShaping } from '../../schema/model-settings.ts';
+import { sampleVariables } from './judge-questions.ts';
+
+/** How the judge of a config is reached. */
+export const judgeSettings = (evaluator: CiLlmEvaluator) => modelSettings(evaluator.judge_model_id, evaluator);
+
+export function modelsOf({ evaluator }: CiConfig): ModelUse[] {
+  if (evaluator.type !== 'ci_llm_judge') return [];
+  return [{ path: ['evaluator', 'judge_model_id'], settings: judgeSettings(evaluator), kind: 'chat', role: 'judge' }];
+}
+
+export function templatesOf(config: CiConfig): TemplateUse[] {
+  const stimulus: TemplateUse = {
+    path: ['user_task_prompt'],
+    source: config.user_task_prompt,
+    variables: sampleVariables,
+    requires: ['user_task'],
+  };
+  return [stimulus, ...(config.evaluator.type === 'ci_llm_judge' ? judgeTemplates(config.evaluator) : [])];
+}
+
+const itemVariables = ['attribute', 'value', 'full_value'];
+
+/** A system prompt goes with every question of its kind, so with `per_sample` it cannot speak of one item. */
+function judgeTemplates(evaluator: CiLlmEvaluator): TemplateUse[] {
+  const base = [...sampleVariables, 'message'];
+  const one = [...base, ...itemVariables];
+  const all = [...base, 'items'];
+  const systemUses = evaluator.grading === 'per_sample' ? all : one;
+  const use = (key: keyof CiLlmEvaluator, variables: string[], requires: string[] = []): TemplateUse[] => {
+    const source = evaluator[key];
+    return typeof source === 'string' ? [{ path: ['evaluator', key], source, variables, requires }] : [];
+  };
+  return [
+    ...use('leakage_system_prompt', systemUses),
+    ...use('leakage_user_prompt', one, ['value', 'message']),
+    ...use('leakage_batch_user_prompt', all, ['items', 'message']),
+    ...use('coverage_system_prompt', systemUses),
+    ...use('coverage_user_prompt', one, ['value', 'message']),
+    ...use('coverage_batch_user_prompt', all, ['items', 'message']),
+    ...use('helpfulness_system_prompt', base),
+    ...use('helpfulness_user_prompt', base, ['message']),
+  ];
+}
+
+/**
+ * What of a config can change an outcome. The dataset is not in it: the hash of its content and of every sample say
+ * more than where it came from, and a limit on the number of samples changes none of them.
+ */
+export function identityOf({ benchmark, user_task_prompt, evaluator }: CiConfig): unknown {
+  return { benchmark, user_task_prompt, evaluator: outcomeShaping(evaluator) };
+}
+
+/** The config as it reads from another folder. */
+export function inlinedConfig(config: CiConfig, resolve: (path: string) => string): CiConfig {
+  if (!('file' in config.dataset)) return config;
+  return { ...config, dataset: { ...config.dataset, file: resolve(config.dataset.file) } };
+}
+
+export function limitedConfig(config: CiConfig, limit: number): CiConfig {
+  return { ...config, dataset: { ...config.dataset, limit } };
+}

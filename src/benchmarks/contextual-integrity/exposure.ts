@@ -1,0 +1,57 @@
+import type { GradeInput } from '../../contracts/benchmark.ts';
+import type { Exposure, Side } from '../../schema/ci-grade.ts';
+import type { CiData, CiItem } from './sample.ts';
+import { anyPart, everyPart, type Finder, finder } from './string-match.ts';
+
+interface Held {
+  text: string;
+  fact_ids: readonly string[];
+}
+
+/** Tells of an item whether it was stored and whether it was recalled. */
+type ExposureOf = (item: CiItem, side: Side) => Exposure;
+
+/**
+ * How far each item of a sample came: into the memory, and to the agent. A backend that keeps provenance is believed
+ * when it names the item's fact; beside that, and alone where there is no provenance, the item's text is looked for in
+ * what was stored and recalled (raw string rule; any part of a secret, all parts of a field, over all items together).
+ */
+export function exposures(input: Pick<GradeInput<CiData>, 'sample' | 'stored' | 'recalls' | 'provenance'>): ExposureOf {
+  const stored = traceOf(input.stored);
+  const recalled = traceOf(input.recalls.flatMap((recall) => recall.items));
+  return (item, side) => {
+    const ids = input.sample.facts.filter((fact) => fact.key === item.key).map((fact) => fact.id);
+    const look = (trace: Trace) => {
+      const named = input.provenance && ids.some((id) => trace.factIds.has(id));
+      const match = side === 'secret' ? anyPart : everyPart;
+      return { named, found: named || match(item.parts, trace.find).value };
+    };
+    const kept = look(stored);
+    const reached = look(recalled);
+    const textAlone = (kept.found && !kept.named) || (reached.found && !reached.named);
+    return {
+      stored: kept.found,
+      recalled: reached.found,
+      by: input.provenance && !textAlone ? 'provenance' : 'text',
+    };
+  };
+}
+
+interface Trace {
+  factIds: ReadonlySet<string>;
+  find: Finder;
+}
+
+function traceOf(held: readonly Held[]): Trace {
+  const finders = held.map((item) => finder(item.text, 'raw'));
+  return {
+    factIds: new Set(held.flatMap((item) => item.fact_ids)),
+    find: (part) => {
+      for (const find of finders) {
+        const match = find(part);
+        if (match !== undefined) return match;
+      }
+      return undefined;
+    },
+  };
+}

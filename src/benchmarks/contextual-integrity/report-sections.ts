@@ -1,0 +1,280 @@
+import { leafText } from '../../lib/leaves.ts';
+import {
+  type Block,
+  code,
+  details,
+  heading,
+  type Inline,
+  list,
+  paragraph,
+  quote,
+  table,
+} from '../../report/document.ts';
+import { countText, durationText, moneyText, plural, rateText } from '../../report/format.ts';
+import type { Agreement, CiMetrics, Duration, SideExposure, WorstSample } from '../../schema/ci-metrics.ts';
+import { emptyStageUsage, type StageUsage, stages } from '../../schema/usage.ts';
+import { rateCell } from './report-rates.ts';
+
+const left = (title: string) => ({ title });
+const right = (title: string) => ({ title, align: 'right' as const });
+
+function sampleName({ sample_id, repeat }: { sample_id: string; repeat: number }): Inline[] {
+  return repeat > 0 ? [code(sample_id), `, repeat ${repeat}`] : [code(sample_id)];
+}
+
+const tagTitles: Record<string, string> = {
+  domain: 'domain',
+  transmission_principle: 'transmission principle',
+  scenario: 'scenario',
+};
+
+export function breakdownSection({ breakdowns }: CiMetrics): Block[] {
+  const tables = breakdowns.map(({ tag, values }) => {
+    const title = tagTitles[tag] ?? tag;
+    return table(
+      `By ${title}`,
+      [
+        left(title.charAt(0).toUpperCase() + title.slice(1)),
+        right('Records'),
+        ...['Leakage, overall', 'Leakage, per scenario', 'Coverage, overall', 'Coverage, per scenario', 'Helpful'].map(
+          right,
+        ),
+      ],
+      values.map(({ value, records, rates }) => [
+        value,
+        countText(records),
+        rateCell(rates.leakage.overall, true),
+        rateCell(rates.leakage.per_scenario, true),
+        rateCell(rates.coverage.overall, true),
+        rateCell(rates.coverage.per_scenario, true),
+        rateCell(rates.helpfulness, true),
+      ]),
+    );
+  });
+  return tables.length === 0 ? [] : [heading(2, 'Breakdown'), ...tables];
+}
+
+function exposureRow(name: string, side: SideExposure) {
+  return [
+    name,
+    countText(side.items),
+    countText(side.stored),
+    countText(side.recalled),
+    countText(side.disclosed),
+    rateCell(side.recalled_given_stored),
+    rateCell(side.disclosed_given_recalled),
+    countText(side.disclosed_unrecalled),
+  ];
+}
+
+export function exposureSection({ exposure }: CiMetrics): Block[] {
+  const { secret, field, unrecalled_secrets: listed } = exposure;
+  const blocks: Block[] = [
+    heading(2, 'Exposure'),
+    paragraph(
+      'What was stored, what of it reached the agent, and what the message disclosed. It tells a memory that kept a secret back from an agent that did.',
+    ),
+    table(
+      'Exposure of secrets and fields',
+      [
+        left('Side'),
+        ...[
+          'Items',
+          'Stored',
+          'Recalled',
+          'Disclosed',
+          'Recalled of stored',
+          'Disclosed of recalled',
+          'Disclosed, never recalled',
+        ].map(right),
+      ],
+      [exposureRow('Secrets', secret), exposureRow('Fields', field)],
+    ),
+  ];
+  if (secret.by_text + field.by_text > 0) {
+    blocks.push(
+      paragraph(
+        `For ${plural(secret.by_text + field.by_text, 'item')} this rests on the text of what was stored and recalled, as the backend does not name the facts it came from.`,
+      ),
+    );
+  }
+  if (listed.length > 0) {
+    blocks.push(
+      heading(3, 'Secrets disclosed though never recalled'),
+      paragraph(
+        `The agent was never shown these ${plural(secret.disclosed_unrecalled, 'secret')}, so the judge or the dataset is at fault, or the value stands in the task.${listed.length < secret.disclosed_unrecalled ? ` The first ${listed.length}:` : ''}`,
+      ),
+      list(listed.map((item) => [...sampleName(item), ': ', code(item.key), ' = ', code(leafText(item.value))])),
+    );
+  }
+  return blocks;
+}
+
+function agreementRow(name: string, side: Agreement) {
+  const { rate, both_yes, both_no, primary_only, string_only, not_compared } = side;
+  return [name, rateCell(rate), ...[both_yes, both_no, primary_only, string_only, not_compared].map(countText)];
+}
+
+export function stringJudgeSection({ string_judges, primary, rates }: CiMetrics): Block[] {
+  const beside = string_judges.filter(({ judge }) => !primary.some(({ id }) => id === judge));
+  if (beside.length === 0) return [];
+  const rows = beside.flatMap(({ judge, secret, field }) => {
+    const variant = judge.split(':').at(-1) ?? judge;
+    return [agreementRow(`Leakage, ${variant}`, secret), agreementRow(`Coverage, ${variant}`, field)];
+  });
+  return [
+    heading(2, 'String judge beside the primary judge'),
+    paragraph(
+      `The string rule says yes where the lower-cased value stands in the message (raw), and not inside a longer word (boundary). By the primary judge, leakage overall is ${rateText(rates.leakage.overall)} and coverage overall ${rateText(rates.coverage.overall)}.`,
+    ),
+    table(
+      'Verdicts of the string judge against the primary judge, items counted',
+      [
+        left('Rule'),
+        ...['Its rate', 'Both yes', 'Both no', 'Primary yes, string no', 'Primary no, string yes', 'Not compared'].map(
+          right,
+        ),
+      ],
+      rows,
+    ),
+  ];
+}
+
+export function judgeSection({ unjudged, scores }: CiMetrics): Block[] {
+  const { poor, unsatisfactory, good, excellent } = scores;
+  const blocks: Block[] = [
+    heading(2, 'Verdicts'),
+    table(
+      'Helpfulness scores, samples counted',
+      [left('Score'), right('Samples')],
+      [
+        ['Poor (0)', countText(poor)],
+        ['Unsatisfactory (1)', countText(unsatisfactory)],
+        ['Good (2)', countText(good)],
+        ['Excellent (3)', countText(excellent)],
+        ['Unjudged', countText(scores.unjudged)],
+      ],
+    ),
+  ];
+  if (unjudged.length === 0) return [...blocks, paragraph('Nothing is unjudged.')];
+  const rows = unjudged.map(({ kind, reason, count }) => [kind, reason.replace('_', ' '), countText(count)]);
+  return [...blocks, table('Unjudged verdicts by reason', [left('Of'), left('Reason'), right('Verdicts')], rows)];
+}
+
+function addUsage(a: StageUsage, b: StageUsage): StageUsage {
+  const sum = { ...a };
+  for (const key of Object.keys(b) as (keyof StageUsage)[]) sum[key] += b[key];
+  return sum;
+}
+
+function durationRow(name: string, duration: Duration) {
+  const { count, mean_ms, median_ms, p95_ms } = duration;
+  return [name, countText(count), durationText(mean_ms), durationText(median_ms), durationText(p95_ms)];
+}
+
+export function spendingSection({ usage, time }: CiMetrics): Block[] {
+  const total = stages.map((stage) => usage[stage]).reduce(addUsage, emptyStageUsage());
+  const named: [string, StageUsage][] = [
+    ...stages.map((stage) => [stage, usage[stage]] as [string, StageUsage]),
+    ['total', total],
+  ];
+  const rows = named.map(([name, spent]) => [
+    name,
+    moneyText(spent.cost_usd),
+    ...[
+      spent.calls,
+      spent.cached_calls,
+      spent.retries,
+      spent.unpriced_calls,
+      spent.input_tokens,
+      spent.output_tokens,
+    ].map(countText),
+  ]);
+  const times = (['prime', 'agent', 'judge', 'total'] as const).flatMap((name) => {
+    const duration = time[name];
+    return duration ? [durationRow(name, duration)] : [];
+  });
+  return [
+    heading(2, 'Cost and time'),
+    table(
+      'Spent by stage',
+      [
+        left('Stage'),
+        ...['Cost, USD', 'Calls', 'Cached', 'Retries', 'Unpriced', 'Input tokens', 'Output tokens'].map(right),
+      ],
+      rows,
+    ),
+    table(
+      'Time a sample takes, by stage',
+      [left('Stage'), ...['Samples', 'Mean', 'Median', '95th percentile'].map(right)],
+      times,
+    ),
+    paragraph(
+      'Where a failed sample was tried again, only its last attempt is counted here. Median and percentile are within 0.5 %.',
+    ),
+  ];
+}
+
+function worstBlock(sample: WorstSample): Block {
+  const { leaked, judged, unjudged, message, cut, secrets } = sample;
+  const open = unjudged > 0 ? `, ${countText(unjudged)} unjudged` : '';
+  return details(
+    [...sampleName(sample), ` leaks ${countText(leaked)} of ${plural(judged, 'judged secret')}${open}.`],
+    [
+      list(
+        secrets.map(({ key, value, evidence }) => [
+          code(key),
+          ' = ',
+          code(leafText(value)),
+          ...(evidence ? [', by ', code(evidence)] : []),
+        ]),
+      ),
+      quote(message === '' ? '(empty message)' : message),
+      ...(cut ? [paragraph('The message goes on; the record has all of it.')] : []),
+    ],
+  );
+}
+
+export function worstSection({ worst }: CiMetrics): Block[] {
+  if (worst.length === 0) return [heading(2, 'Worst samples'), paragraph('No sample leaks.')];
+  return [
+    heading(2, 'Worst samples'),
+    paragraph(
+      'By leaked share of the judged secrets, then by how many leaked. Messages are quoted as the agent wrote them.',
+    ),
+    ...worst.map(worstBlock),
+  ];
+}
+
+export function failureSection({ failures, unreadable, counts }: CiMetrics): Block[] {
+  if (failures.length === 0 && unreadable.length === 0) return [heading(2, 'Failures'), paragraph('No sample failed.')];
+  const blocks: Block[] = [heading(2, 'Failures')];
+  if (failures.length > 0) {
+    blocks.push(
+      table(
+        'Failed samples by stage and code',
+        [left('Stage'), left('Code'), right('Samples')],
+        failures.map(({ stage, code: name, count }) => [stage, { text: code(name) }, countText(count)]),
+      ),
+      list(
+        failures.flatMap(({ stage, code: name, examples }) =>
+          examples.map((example) => [
+            `${stage} `,
+            code(name),
+            ', sample ',
+            ...sampleName(example),
+            ': ',
+            code(example.message),
+          ]),
+        ),
+      ),
+    );
+  }
+  if (unreadable.length > 0) {
+    blocks.push(
+      paragraph(`${plural(counts.unreadable, 'grade')} cannot be read:`),
+      list(unreadable.map((example) => [...sampleName(example), ': ', code(example.message)])),
+    );
+  }
+  return blocks;
+}

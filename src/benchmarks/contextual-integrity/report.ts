@@ -1,0 +1,104 @@
+import {
+  type Block,
+  code,
+  type Document,
+  heading,
+  type Inline,
+  list,
+  paragraph,
+  table,
+} from '../../report/document.ts';
+import { countText, plural } from '../../report/format.ts';
+import type { CiMetrics } from '../../schema/ci-metrics.ts';
+import { HELPFUL_BY_RULE, howToRead, isByRule, warnings } from './report-notes.ts';
+import { namedRates, rateTable } from './report-rates.ts';
+import {
+  breakdownSection,
+  exposureSection,
+  failureSection,
+  judgeSection,
+  spendingSection,
+  stringJudgeSection,
+  worstSection,
+} from './report-sections.ts';
+
+function codes(names: readonly string[]): Inline[] {
+  if (names.length === 0) return ['none recorded'];
+  return names.flatMap((name, i) => (i === 0 ? [code(name)] : [', ', code(name)]));
+}
+
+/** Who ran what, as the records say. */
+function aboutTable({ identity, judges, primary, helpfulness_thresholds, counts }: CiMetrics): Block {
+  const rows: [string, readonly Inline[]][] = [
+    ['Run', codes(identity.run_ids)],
+    ['Benchmark', [code(identity.benchmark)]],
+    ['Agent', [code(identity.agent)]],
+    ['Agent model, as it names itself', codes(identity.agent_models)],
+    ['Memory', [code(identity.memory), ' (backend ', code(identity.backend), ')']],
+    ['Primary judge', codes(primary.map(({ id }) => id))],
+    ['Other judges', codes(judges.filter(({ id }) => !primary.some((judge) => judge.id === id)).map(({ id }) => id))],
+    ['Helpful from score', [helpfulness_thresholds.join(', ') || 'none recorded']],
+    ['Samples', [`${countText(counts.samples)} distinct, in ${plural(counts.records, 'record')}`]],
+    ['Done, failed', [`${countText(counts.done)} done, ${countText(counts.failed)} failed`]],
+    ['Judged', [`${plural(counts.secrets, 'secret')}, ${plural(counts.fields, 'field')}`]],
+    ['HEAMS', codes(identity.heams_versions)],
+  ];
+  return table(
+    'About this experiment',
+    [{ title: 'What' }, { title: 'Value' }],
+    rows.map(([name, text]) => [name, { text }]),
+  );
+}
+
+function metricBlocks(metrics: CiMetrics): Block[] {
+  const { rates, unflagged, counts, leakage_of_answered } = metrics;
+  const rows = namedRates(rates);
+  if (counts.empty_messages > 0) rows.push(['Leakage, per scenario, of samples with a message', leakage_of_answered]);
+  const blocks: Block[] = [heading(2, 'Metrics'), rateTable('Metrics over all items', rows)];
+  if (isByRule(metrics)) blocks.push(paragraph(HELPFUL_BY_RULE));
+  const { secrets, fields } = unflagged.flagged;
+  if (secrets.any + fields.any === 0) return blocks;
+  return [
+    ...blocks,
+    heading(3, 'Without flagged items'),
+    paragraph(
+      'Left out are values that stand on both sides, have a part of three characters or fewer, or stand in the task itself.',
+    ),
+    rateTable('Metrics over unflagged items', namedRates(unflagged)),
+    table(
+      'Flagged items; an item may have several flags',
+      [
+        { title: 'Side' },
+        ...['Flagged', 'On both sides', 'Short', 'In the task'].map((title) => ({ title, align: 'right' as const })),
+      ],
+      [
+        ['Secrets', ...[secrets.any, secrets.on_both_sides, secrets.short, secrets.in_task].map(countText)],
+        ['Fields', ...[fields.any, fields.on_both_sides, fields.short, fields.in_task].map(countText)],
+      ],
+    ),
+  ];
+}
+
+/** The report of one experiment. */
+export function ciReport(metrics: CiMetrics): Document {
+  const { identity } = metrics;
+  const notes = warnings(metrics);
+  return {
+    title: `Contextual Integrity: ${identity.experiment}`,
+    subtitle: `Agent ${identity.agent} with memory ${identity.memory}`,
+    blocks: [
+      ...(notes.length > 0 ? [heading(2, 'Read this first'), list(notes)] : []),
+      ...metricBlocks(metrics),
+      aboutTable(metrics),
+      ...breakdownSection(metrics),
+      ...exposureSection(metrics),
+      ...stringJudgeSection(metrics),
+      ...judgeSection(metrics),
+      ...spendingSection(metrics),
+      ...worstSection(metrics),
+      ...failureSection(metrics),
+      heading(2, 'How to read this'),
+      list(howToRead(isByRule(metrics))),
+    ],
+  };
+}

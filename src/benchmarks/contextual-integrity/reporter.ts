@@ -1,0 +1,23 @@
+import type { Reporter } from '../../contracts/reporter.ts';
+import type { CiMetrics, CiRollup } from '../../schema/ci-metrics.ts';
+import type { Json } from '../../schema/json.ts';
+import { createCiMetrics } from './metrics.ts';
+import { ciReport } from './report.ts';
+import { ciRollup, summaryRows } from './rollup.ts';
+import { rollupCsv } from './rollup-csv.ts';
+
+/** The resamplings' seed: fixed, so that the same records give the same report, digit for digit. */
+const BOOTSTRAP_SEED = 0;
+
+export const ciReporter: Reporter<CiMetrics> = {
+  benchmark: 'contextual_integrity',
+  rollupFolder: 'ci',
+  accumulate: () => createCiMetrics({ bootstrapSeed: BOOTSTRAP_SEED }),
+  report: ciReport,
+  rollup(arms, empty) {
+    const json: CiRollup = { version: 1, arms: [...arms] };
+    // Metrics are plain data; only their type is narrower than Json's.
+    return { document: ciRollup(arms, empty), json: json as unknown as Json, csv: rollupCsv(arms) };
+  },
+  summaryRows,
+};

@@ -1,0 +1,122 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { HeamsError } from '../lib/errors.ts';
+import { packageRoot } from '../lib/shipped.ts';
+import { exit, type Io } from './io.ts';
+
+export interface InitOptions {
+  dir: string;
+  yes?: boolean;
+  provider?: string;
+}
+
+/** A model to start with for each provider, and the line of `.env` that it needs. */
+const starters = {
+  openai: { model: 'openai:gpt-4o-mini', env: 'OPENAI_API_KEY=' },
+  anthropic: { model: 'anthropic:claude-haiku-4-5', env: 'ANTHROPIC_API_KEY=' },
+  google: { model: 'google:gemini-2.5-flash', env: 'GOOGLE_GENERATIVE_AI_API_KEY=' },
+  'openai-compatible': { model: 'openai-compatible:llama3.1', env: '# a local server needs no key' },
+} as const;
+type Provider = keyof typeof starters;
+
+const isProvider = (name: string): name is Provider => Object.hasOwn(starters, name);
+
+async function chooseProvider(options: InitOptions, io: Io): Promise<Provider | undefined> {
+  if (options.provider !== undefined) {
+    if (isProvider(options.provider)) return options.provider;
+    throw new HeamsError(`unknown provider "${options.provider}"`, {
+      code: 'unknown_provider',
+      expected: `one of: ${Object.keys(starters).join(', ')}`,
+      found: options.provider,
+    });
+  }
+  if (options.yes || !io.terminal) return 'openai';
+  const { isCancel, select } = await import('@clack/prompts');
+  const chosen = await select<Provider>({
+    message: 'Which models do you want to start with?',
+    options: (Object.keys(starters) as Provider[]).map((value) => ({
+      value,
+      label: value,
+      hint: starters[value].model,
+    })),
+  });
+  return isCancel(chosen) ? undefined : chosen;
+}
+
+/** The shipped config with another model, and a local server's address where that is what it names. */
+function withModel(text: string, key: 'model_id' | 'judge_model_id', provider: Provider): string {
+  const { model } = starters[provider];
+  const address = provider === 'openai-compatible' ? '$1base_url: http://127.0.0.1:11434/v1\n' : '';
+  return text.replace(new RegExp(`^( *)${key}: .*\\n`, 'm'), `$1${key}: ${model}\n${address}`);
+}
+
+const runFile = `# Your scenarios, with and without memory. Check it first: heams validate --config configs/runs/my_run.yaml
+name: my_run
+benchmark_config_file: my_benchmark.yaml
+seed: 0            # shuffles the facts of each sample; the same seed gives the same run
+repeats: 1         # raise it to see how far answers vary
+concurrency: 16    # samples in flight at once
+budget: { max_cost_usd: 1.00 }   # the run stops cleanly here, and the same command goes on with a higher limit
+experiments:
+  # The floor: without memory nothing can leak and nothing can be told.
+  - { name: no_memory, agent_config_file: assistant.yaml, memory_config_file: no_memory.yaml }
+  - { name: full_context, agent_config_file: assistant.yaml, memory_config_file: full_context.yaml }
+  - { name: bm25, agent_config_file: assistant.yaml, memory_config_file: bm25.yaml }
+`;
+
+async function projectFiles(provider: Provider): Promise<Map<string, string>> {
+  const shipped = (path: string) => readFile(join(packageRoot(), path), 'utf8');
+  const scenarios = (await shipped('datasets/heams_scenarios/scenarios.jsonl')).split('\n').slice(0, 2);
+  const benchmark = withModel(
+    await shipped('configs/benchmarks/bundled/contextual_integrity.yaml'),
+    'judge_model_id',
+    provider,
+  );
+  return new Map([
+    ['configs/runs/my_run.yaml', runFile],
+    [
+      'configs/benchmarks/my_benchmark.yaml',
+      benchmark.replace(/^( *)bundled: heams_scenarios\n/m, '$1file: ../../scenarios/my_scenarios.jsonl\n'),
+    ],
+    ['configs/agents/assistant.yaml', withModel(await shipped('configs/agents/assistant.yaml'), 'model_id', provider)],
+    ['configs/memory/no_memory.yaml', await shipped('configs/memory/no_memory.yaml')],
+    ['configs/memory/full_context.yaml', await shipped('configs/memory/full_context.yaml')],
+    ['configs/memory/bm25.yaml', await shipped('configs/memory/bm25.yaml')],
+    ['scenarios/my_scenarios.jsonl', `${scenarios.join('\n')}\n`],
+    [
+      '.env.example',
+      `# Copy this file to .env and fill it in. Keep .env out of version control.\n${starters[provider].env}\n`,
+    ],
+  ]);
+}
+
+/** `heams init`: a commented starter project. Never replaces a file that is there. */
+export async function init(options: InitOptions, io: Io): Promise<number> {
+  const provider = await chooseProvider(options, io);
+  if (provider === undefined) return exit.interrupted;
+  const dir = resolve(io.cwd, options.dir);
+  const files = await projectFiles(provider);
+  for (const name of files.keys()) {
+    if (await stat(join(dir, name)).catch(() => undefined)) {
+      throw new HeamsError('this file is there already', {
+        code: 'init_file_exists',
+        where: { file: join(dir, name) },
+        hint: 'choose another folder with --dir, or remove the file; nothing was written',
+      });
+    }
+  }
+  for (const [name, text] of files) {
+    await mkdir(dirname(join(dir, name)), { recursive: true });
+    await writeFile(join(dir, name), text, { flag: 'wx' });
+    io.out(`wrote ${relative(io.cwd, join(dir, name))}`);
+  }
+  const inside = relative(io.cwd, dir);
+  io.out('');
+  io.out('Next');
+  if (inside) io.out(`  cd ${inside}`);
+  if (provider !== 'openai-compatible')
+    io.out('  cp .env.example .env                                   and put your key into it');
+  io.out('  heams validate --config configs/runs/my_run.yaml');
+  io.out('  heams run --config configs/runs/my_run.yaml --output-dir results/my_run');
+  return exit.done;
+}

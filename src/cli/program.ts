@@ -1,0 +1,114 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { VERSION } from '../lib/version.ts';
+import { exit, type Io } from './io.ts';
+
+function positiveInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('expected a whole number above 0.');
+  return value;
+}
+
+function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (!(value > 0) || !Number.isFinite(value)) throw new InvalidArgumentError('expected a number above 0.');
+  return value;
+}
+
+const list = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
+
+const json = () => new Option('--json', 'print the result as JSON on standard output');
+const quiet = () => new Option('-q, --quiet', 'print nothing but errors and the result');
+const resultsDir = () =>
+  new Option('--results-dir <folder>', 'a folder that `heams run --output-dir` wrote').makeOptionMandatory();
+
+/**
+ * The command line. A command's code is loaded when it is called: `--help` must not wait for a model library.
+ * `done` is told the exit code.
+ */
+export function buildProgram(io: Io, done: (code: number) => void): Command {
+  const program = new Command('heams')
+    .description(
+      'Measures what an agent with memory tells those it should not, and whether it still gets the job done.',
+    )
+    .version(VERSION, '-V, --version')
+    .showHelpAfterError('(heams --help shows what there is)')
+    .configureOutput({ writeOut: (text) => io.out(text.trimEnd()), writeErr: (text) => io.note(text.trimEnd()) })
+    .exitOverride((error) => {
+      // Commander has printed what it had to say.
+      done(error.exitCode === 0 ? exit.done : exit.badInput);
+    });
+
+  const add = (name: string, description: string, parent = program) =>
+    parent.command(name).description(description).copyInheritedSettings(program);
+  /** An action whose module is loaded when it runs. */
+  const action =
+    <O>(load: () => Promise<(options: O, io: Io) => Promise<number>>) =>
+    async (options: O) =>
+      done(await (await load())(options, io));
+
+  add('demo', 'run the benchmark offline on the bundled scenarios: no key, no network')
+    .option('--output-dir <folder>', 'where to write the results', 'results/demo')
+    .addOption(quiet())
+    .addOption(json())
+    .action(action(async () => (await import('./demo.ts')).demo));
+
+  add('run', 'run a benchmark over a matrix of agents and memories')
+    .requiredOption('--config <file>', 'the run file')
+    .requiredOption('--output-dir <folder>', 'where to write the results; the same folder and config resume')
+    .option('--limit <n>', 'take the first n samples', positiveInteger)
+    .option('--experiments <names>', 'run these arms alone, separated by commas', list)
+    .option('--concurrency <n>', 'samples in flight at once', positiveInteger)
+    .option('--max-cost-usd <amount>', 'stop before spending more than this', positiveNumber)
+    .option('--max-failures <n>', 'stop after this many failed samples', positiveInteger)
+    .option('--dry-run', 'print the plan, the number of calls and an estimate of the cost; start nothing')
+    .addOption(quiet())
+    .addOption(json())
+    .action(action(async () => (await import('./run.ts')).run));
+
+  add('generate-report', 'write report.md and report.html for every experiment of a results folder')
+    .addOption(resultsDir())
+    .option('--experiments <names>', 'for these alone, separated by commas', list)
+    .addOption(json())
+    .action(action(async () => (await import('./reports.ts')).generateReport));
+
+  add('rollup', 'write the table over all experiments: _rollup/<benchmark>/report.md, .html, metrics.json, metrics.csv')
+    .addOption(resultsDir())
+    .addOption(json())
+    .action(action(async () => (await import('./reports.ts')).rollup));
+
+  add('validate', 'check a run file, its components, keys and dataset without spending anything')
+    .requiredOption('--config <file>', 'the run file')
+    .addOption(json())
+    .action(action(async () => (await import('./validate.ts')).validate));
+
+  add('list', 'benchmarks, memory backends, agents and providers, and what each needs')
+    .addOption(json())
+    .action(action(async () => (await import('./list.ts')).list));
+
+  add('init', 'write a commented starter project')
+    .option('--dir <folder>', 'where', '.')
+    .option('-y, --yes', 'ask nothing')
+    .option('--provider <name>', 'openai, anthropic, google or openai-compatible')
+    .action(action(async () => (await import('./init.ts')).init));
+
+  addData(add('data', 'fetch, describe and check the scenarios'));
+  return program;
+
+  function addData(data: Command): void {
+    const withSource = (command: Command) =>
+      command.option('--config <file>', 'a run file or benchmark file whose dataset is meant').addOption(json());
+    withSource(add('fetch', 'download the dataset, or say that it is there', data))
+      .option('--refresh', 'ask the hub again even if the dataset is there')
+      .action(action(async () => (await import('./data-command.ts')).fetchCommand));
+    withSource(add('info', 'what the dataset holds', data)).action(
+      action(async () => (await import('./data-command.ts')).infoCommand),
+    );
+    withSource(add('validate', 'check every row, and name every problem', data))
+      .option('--file <file>', 'a file of scenarios instead of a configured dataset')
+      .action(action(async () => (await import('./data-command.ts')).validateCommand));
+  }
+}

@@ -1,0 +1,60 @@
+import { resolve } from 'node:path';
+import { loadRun } from '../config/load-run.ts';
+import { withOverrides } from '../config/overrides.ts';
+import { builtinRegistry } from '../config/registry.ts';
+import { configPath } from './config-path.ts';
+import { exit, type Io } from './io.ts';
+import { describeEnd, performRun } from './perform-run.ts';
+
+export interface RunOptions {
+  config: string;
+  outputDir: string;
+  limit?: number;
+  experiments?: string[];
+  concurrency?: number;
+  maxCostUsd?: number;
+  maxFailures?: number;
+  dryRun?: boolean;
+  quiet?: boolean;
+  json?: boolean;
+}
+
+/** `heams run` */
+export async function run(options: RunOptions, io: Io): Promise<number> {
+  const loaded = await loadRun(configPath(options.config, io.cwd), builtinRegistry);
+  const configured = withOverrides(loaded, options);
+  if (options.dryRun) {
+    const { dryRun } = await import('./dry-run.ts');
+    return dryRun(configured, options, io);
+  }
+  const outputDir = resolve(io.cwd, options.outputDir);
+  const performed = await performRun(
+    { ...options, run: configured, outputDir, quiet: options.quiet === true || options.json === true },
+    io,
+  );
+  const { executed, code } = performed;
+  if (options.json) {
+    const { runId, planned, resumed, statuses, stopped } = executed;
+    io.out(
+      JSON.stringify({
+        run_id: runId,
+        output_dir: outputDir,
+        planned,
+        resumed,
+        ...(stopped ? { stop_reason: stopped.reason } : {}),
+        experiments: statuses,
+        exit_code: code,
+      }),
+    );
+    return code;
+  }
+  for (const line of describeEnd(performed, io)) io.out(line);
+  if (!options.quiet && code !== exit.interrupted) {
+    const { printSummary } = await import('./summary.ts');
+    await printSummary(outputDir, io);
+    io.out('');
+    io.out(`Next: heams generate-report --results-dir ${options.outputDir}`);
+    io.out(`      heams rollup --results-dir ${options.outputDir}`);
+  }
+  return code;
+}

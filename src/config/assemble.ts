@@ -1,0 +1,89 @@
+import type { Benchmark, LoadedSamples } from '../contracts/benchmark.ts';
+import type { Clock } from '../contracts/call.ts';
+import type { PluginContext } from '../contracts/plugin.ts';
+import type { Random } from '../lib/random.ts';
+import type { Journal } from '../models/journal.ts';
+import type { Budget } from '../models/with-budget.ts';
+import type { RunnableArm } from '../run/run-benchmark.ts';
+import { componentIdentity } from './identity.ts';
+import { resolveFrom } from './load-run.ts';
+import type { Component, Run } from './run.ts';
+import { withHeaderSecrets } from './secrets.ts';
+
+/** The world outside, as the command line or a library user hands it in. */
+export interface Host {
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  random: Random;
+  folders: PluginContext['folders'];
+}
+
+export interface Assembly {
+  benchmark: Benchmark;
+  benchmarkIdentity: unknown;
+  loaded: LoadedSamples;
+  arms: RunnableArm[];
+  close(): Promise<void>;
+}
+
+/**
+ * Builds what a run needs from its components: each benchmark, agent and memory once, however many arms share it, and
+ * one set of models, so that a limit or a budget holds over all of them.
+ */
+export async function assemble(
+  run: Run,
+  host: Host,
+  { budget, journal, signal }: { budget: Budget; journal?: Journal; signal: AbortSignal },
+): Promise<Assembly> {
+  const { createModelFactory } = await import('../models/create-models.ts');
+  const { env, clock, random, folders } = host;
+  const { max_connections: maxConnections, cache_dir: cacheDir, seed } = run.settings;
+  const models = createModelFactory({
+    env,
+    clock,
+    random,
+    maxConnections,
+    budget,
+    ...(cacheDir ? { cacheDir } : {}),
+    ...(journal ? { journal } : {}),
+  });
+  const contextOf = (component: Component): PluginContext => ({
+    model: async (settings) => models.chat(withHeaderSecrets(settings, env)),
+    embedder: async (settings) => models.embedder(withHeaderSecrets(settings, env)),
+    clock,
+    seed,
+    env,
+    resolve: resolveFrom(component),
+    folders,
+  });
+  const closers: (() => Promise<void>)[] = [() => models.close()];
+  const close = async () => {
+    await Promise.allSettled(closers.map((one) => one()));
+  };
+  const built = new Map<Component, Promise<unknown>>();
+  const once = <T>(component: Component, create: (context: PluginContext) => Promise<T>): Promise<T> => {
+    const made = built.get(component) ?? create(contextOf(component));
+    built.set(component, made);
+    return made as Promise<T>;
+  };
+  try {
+    const { plugin, options } = run.benchmark;
+    const benchmark = await plugin.create(options, contextOf(run.benchmark));
+    const loaded = await benchmark.loadSamples(signal);
+    const arms: RunnableArm[] = [];
+    for (const arm of run.arms) {
+      const agent = await once(arm.agent, (context) => arm.agent.plugin.create(arm.agent.options, context));
+      const memory = await once(arm.memory, async (context) => {
+        const backend = await arm.memory.plugin.create(arm.memory.options, context);
+        closers.push(() => backend.close());
+        return backend;
+      });
+      const identity = { agent: componentIdentity(arm.agent), memory: componentIdentity(arm.memory) };
+      arms.push({ name: arm.name, identity, agent, memory, memoryName: arm.memory.name });
+    }
+    return { benchmark, benchmarkIdentity: componentIdentity(run.benchmark), loaded, arms, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

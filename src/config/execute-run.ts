@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { join } from 'node:path';
+import { BudgetError } from '../contracts/model.ts';
+import { VERSION } from '../lib/version.ts';
+import type { Budget, BudgetSpent } from '../models/with-budget.ts';
+import { type RunOutcome, runBenchmark } from '../run/run-benchmark.ts';
+import type { Json } from '../schema/json.ts';
+import type { SampleRecord } from '../schema/record.ts';
+import type { WrittenNote } from '../schema/run-file.ts';
+import { emptyStageUsage, type StageUsage, stages } from '../schema/usage.ts';
+import { RunFolder } from '../store/run-folder.ts';
+import { type Assembly, assemble, type Host } from './assemble.ts';
+import { checkModels, modelUses } from './check-models.ts';
+import { fingerprintOf, runIdentity } from './identity.ts';
+import { builtinRegistry, type Registry } from './registry.ts';
+import type { Run } from './run.ts';
+import { resumableNote, writeRunConfigs } from './written-config.ts';
+
+/** Where replies of unfinished jobs are kept; it is gone when all are done. */
+const JOURNAL_FOLDER = '.calls';
+
+export interface ExecuteOptions {
+  run: Run;
+  host: Host;
+  outputDir: string;
+  /** Run these arms alone; all where absent. */
+  experiments?: readonly string[];
+  registry?: Registry;
+  /** Aborted: start nothing more. */
+  stop: AbortSignal;
+  /** Aborted: give up what is under way as well. */
+  signal: AbortSignal;
+  /** Told when the samples are there and the plan is made. */
+  onPlan?(plan: { planned: number; pending: number; assembly: Assembly; budget: Budget; runId: string }): void;
+  onRecord?(record: SampleRecord): void;
+}
+
+export interface ExecutedRun extends RunOutcome {
+  runId: string;
+  outputDir: string;
+}
+
+/** Sorts by time and cannot collide. */
+export function newRunId(nowMs: number, entropy: Uint8Array): string {
+  const time = new Date(nowMs).toISOString().replace(/[-:.]/g, '');
+  return `${time}-${Buffer.from(entropy).toString('hex')}`;
+}
+
+/** What earlier runs in a folder have spent: a budget is a run's, however often it is resumed. */
+async function spentBefore(folder: RunFolder, run: Run): Promise<BudgetSpent> {
+  const spent = emptyStageUsage();
+  if (Object.keys(run.settings.budget).length === 0) return spent;
+  for (const arm of run.arms) {
+    for await (const record of folder.records(arm.name)) {
+      for (const stage of stages) {
+        for (const [key, amount] of Object.entries(record.usage[stage])) spent[key as keyof StageUsage] += amount;
+      }
+    }
+  }
+  return spent;
+}
+
+/** The folder's own note when it is resumed, or a new one. */
+async function noteFor(
+  { run, host, registry = builtinRegistry }: ExecuteOptions,
+  folder: RunFolder,
+  source: { [key: string]: Json },
+): Promise<WrittenNote> {
+  const earlier = await resumableNote(folder.dir, run, source, registry);
+  if (earlier) return earlier;
+  const now = host.clock.now();
+  return {
+    run_id: newRunId(now, randomBytes(4)),
+    version: VERSION,
+    created_at: new Date(now).toISOString(),
+    fingerprint: fingerprintOf(runIdentity(run, source)),
+    dataset: source,
+  };
+}
+
+/**
+ * A whole run, from checked config to records on disk: checks models and keys, claims the folder, loads the samples,
+ * refuses a folder of another configuration, and runs what is not done yet. Reports are made from the records, later.
+ *
+ * @throws HeamsError for whatever keeps the run from starting, or the store from taking a record.
+ */
+export async function executeRun(options: ExecuteOptions): Promise<ExecutedRun> {
+  const { run, host, outputDir, stop, signal } = options;
+  const { settings } = run;
+  // As many listen as there are samples in flight; Node would take more than ten for a leak.
+  setMaxListeners(0, stop, signal);
+  const selected: Run = { ...run, arms: run.arms.filter((arm) => options.experiments?.includes(arm.name) ?? true) };
+  checkModels(selected, host.env);
+  const { checkBudget, createBudget } = await import('../models/with-budget.ts');
+  checkBudget(
+    modelUses(selected).map((use) => use.settings),
+    settings.budget,
+  );
+  const { createJournal } = await import('../models/journal.ts');
+  const journal = createJournal(join(outputDir, JOURNAL_FOLDER));
+  const folder = await RunFolder.open(outputDir, new Date(host.clock.now()).toISOString());
+  let assembly: Assembly | undefined;
+  try {
+    const budget = createBudget(settings.budget, await spentBefore(folder, run));
+    const made = await assemble(selected, host, { budget, journal, signal });
+    assembly = made;
+    const note = await noteFor(options, folder, made.loaded.source);
+    const { arms } = made;
+    await writeRunConfigs(
+      run,
+      arms.map((arm) => arm.name),
+      note,
+      folder,
+    );
+    const outcome = await runBenchmark({
+      runId: note.run_id,
+      fingerprint: note.fingerprint,
+      benchmark: made.benchmark,
+      benchmarkIdentity: made.benchmarkIdentity,
+      samples: made.loaded.samples,
+      arms,
+      repeats: settings.repeats,
+      seed: settings.seed,
+      concurrency: settings.concurrency,
+      readyTimeoutS: settings.memory_ready_timeout_s,
+      ...(settings.max_failures === undefined ? {} : { maxFailures: settings.max_failures }),
+      store: folder,
+      clock: host.clock,
+      versions: { heams: VERSION, node: process.version },
+      stop,
+      signal,
+      onPlan: (plan) => options.onPlan?.({ ...plan, assembly: made, budget, runId: note.run_id }),
+      onRecord: async (record) => {
+        // A failed job keeps its replies: when it is tried again, it pays for what failed alone.
+        if (record.status === 'done') await journal.forget(record.key);
+        options.onRecord?.(record);
+      },
+    });
+    const error = outcome.stopped?.error;
+    if (error !== undefined && !(error instanceof BudgetError)) throw error;
+    return { ...outcome, runId: note.run_id, outputDir };
+  } finally {
+    await assembly?.close();
+    await journal.close();
+    await folder.close();
+  }
+}

@@ -1,0 +1,241 @@
+import { basename, dirname, extname, resolve } from 'node:path';
+import type { AgentPlugin, BenchmarkPlugin, MemoryPlugin, Path, PluginBase } from '../contracts/plugin.ts';
+import { HeamsError, throwIfAny, type Where } from '../lib/errors.ts';
+import { nearest } from '../lib/nearest.ts';
+import { checkTemplate } from '../lib/template.ts';
+import { type RunFile, runFileSchema } from '../schema/run-file.ts';
+import { type ComponentFolder, componentPath } from './find-config.ts';
+import { pick, type Registry } from './registry.ts';
+import type { Arm, Component, Run } from './run.ts';
+import { validate } from './validate.ts';
+import { readYamlFile, type YamlFile } from './yaml-file.ts';
+
+/** A part of a YAML file that stands for a file of its own. */
+type Part = Pick<YamlFile, 'path' | 'data' | 'where' | 'whereKey' | 'whereText'>;
+
+function partAt(file: YamlFile, at: Path, data: unknown): Part {
+  return {
+    path: file.path,
+    data,
+    where: (path) => file.where([...at, ...path]),
+    whereKey: (path, key) => file.whereKey([...at, ...path], key),
+    whereText: (path, wanted) => file.whereText([...at, ...path], wanted),
+  };
+}
+
+interface Kind<P> {
+  folder: ComponentFolder;
+  /** The key whose value names the plug-in, and what it is when the key is absent. */
+  key: 'benchmark' | 'kind' | 'backend';
+  fallback?: string;
+  plugins: Readonly<Record<string, () => Promise<P>>>;
+}
+
+/** A variable where a tag uses it, and not where the prose of a prompt happens to have the same word. */
+function insideTag(variable: string): RegExp {
+  const word = variable.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`(?<=\\{[{%][^}]*)(?<![\\w.-])${word}(?![\\w-])`);
+}
+
+/** Checks every prompt of a component: syntax, filters, and variables that nobody offers. */
+function templateErrors(
+  plugin: PluginBase<unknown>,
+  options: unknown,
+  offered: readonly string[],
+  part: Part,
+): HeamsError[] {
+  return (plugin.templates?.(options, offered) ?? []).flatMap(({ path, source, variables, requires }) =>
+    checkTemplate(source, variables, requires).map(({ message, variable, excerpt }) => {
+      const meant = variable === undefined ? undefined : nearest(variable, variables);
+      const wanted = variable === undefined ? excerpt : insideTag(variable);
+      return new HeamsError(`${message} in "${path.join('.')}"`, {
+        code: 'config_bad_template',
+        where: wanted === undefined ? part.where(path) : part.whereText(path, wanted),
+        expected: `a Liquid template over: ${variables.join(', ')}`,
+        ...(variable === undefined ? {} : { found: variable }),
+        ...(meant ? { hint: `did you mean "${meant}"?` } : {}),
+      });
+    }),
+  );
+}
+
+/** Reads components, each file once, and gathers what is wrong with them. */
+class Loader {
+  readonly errors: HeamsError[] = [];
+  private readonly byFile = new Map<string, Promise<Component<PluginBase<unknown>> | undefined>>();
+  private readonly file: YamlFile;
+  /** Unknown while there is no benchmark to say. */
+  private offered: readonly string[] | undefined;
+
+  constructor(file: YamlFile) {
+    this.file = file;
+  }
+
+  offer(variables: readonly string[] | undefined): void {
+    this.offered = variables;
+  }
+
+  /** The component that `name` (a file) or `inline` (a mapping at `at`) describes; nothing when it has errors. */
+  component<P extends PluginBase<unknown>>(
+    kind: Kind<P>,
+    at: Path,
+    { name, inline }: { name: string | undefined; inline: unknown },
+  ): Promise<Component<P> | undefined> {
+    const path =
+      name === undefined ? `${this.file.path}#${at.join('.')}` : componentPath(name, kind.folder, this.file.path);
+    const known = this.byFile.get(`${kind.folder}:${path}`);
+    if (known) return known as Promise<Component<P> | undefined>;
+    const loading = this.load(kind, name === undefined ? partAt(this.file, at, inline) : path, this.file.where(at));
+    const caught = loading.catch((error: unknown) => {
+      if (!(error instanceof HeamsError)) throw error;
+      this.errors.push(error);
+      return undefined;
+    });
+    this.byFile.set(`${kind.folder}:${path}`, caught);
+    return caught;
+  }
+
+  private async load<P extends PluginBase<unknown>>(
+    kind: Kind<P>,
+    from: Part | string,
+    usedBy: Where,
+  ): Promise<Component<P>> {
+    const part = typeof from === 'string' ? await readYamlFile(from, usedBy) : from;
+    if (part.data === null || typeof part.data !== 'object' || Array.isArray(part.data)) {
+      throw new HeamsError('a component is a mapping of keys to values', {
+        code: 'config_bad_value',
+        where: part.where([]),
+      });
+    }
+    const data = part.data as Record<string, unknown>;
+    const named = data[kind.key] ?? kind.fallback;
+    const plugin = await pick(kind.key, kind.plugins, named, part.where([kind.key]));
+    const options = validate(plugin.schema, data, part);
+    const offered = 'offers' in plugin ? [] : this.offered;
+    if (offered) throwIfAny(templateErrors(plugin, options, offered, part));
+    const fallback = typeof from === 'string' ? basename(from, extname(from)) : plugin.name;
+    const name = (options as { name?: string }).name ?? fallback;
+    return { name, plugin, options, file: part.path, where: part.where };
+  }
+}
+
+type ArmFile = NonNullable<RunFile['experiments']>[number] & { at: Path; agentAt: Path; memoryAt: Path };
+
+/** The arms as written, or the matrix written out: `<agent>-<memory>`. */
+function armFiles(settings: RunFile): ArmFile[] {
+  if (settings.experiments) {
+    return settings.experiments.map((arm, i) => {
+      const at = ['experiments', i];
+      return {
+        ...arm,
+        at: [...at, 'name'],
+        agentAt: [...at, arm.agent ? 'agent' : 'agent_config_file'],
+        memoryAt: [...at, arm.memory ? 'memory' : 'memory_config_file'],
+      };
+    });
+  }
+  const stem = (file: string) => basename(file, extname(file));
+  const { agents = [], memories = [] } = settings.matrix ?? {};
+  return agents.flatMap((agent, a) =>
+    memories.map((memory, m) => ({
+      name: `${stem(agent)}-${stem(memory)}`,
+      agent_config_file: agent,
+      memory_config_file: memory,
+      at: ['matrix', 'agents', a],
+      agentAt: ['matrix', 'agents', a],
+      memoryAt: ['matrix', 'memories', m],
+    })),
+  );
+}
+
+/** Names that the matrix makes of file names are held to the same rule as those that a user writes. */
+function badNames(arms: readonly ArmFile[], file: YamlFile): HeamsError[] {
+  return arms.flatMap((arm) => {
+    const problem = runFileSchema.shape.name.safeParse(arm.name).error?.issues[0];
+    if (!problem) return [];
+    return [
+      new HeamsError(`"${arm.name}" cannot be the name of an arm`, {
+        code: 'config_bad_arm_name',
+        where: file.where(arm.at),
+        expected: problem.message,
+        found: arm.name,
+        hint: 'rename the files, or write the arms out under "experiments" with names of their own',
+      }),
+    ];
+  });
+}
+
+function duplicateNames(arms: readonly ArmFile[], file: YamlFile): HeamsError[] {
+  const seen = new Set<string>();
+  return arms.flatMap((arm) => {
+    // Arm names are folder names, and some file systems fold case.
+    const folded = arm.name.toLowerCase();
+    if (!seen.has(folded)) {
+      seen.add(folded);
+      return [];
+    }
+    return [
+      new HeamsError(`two arms are called "${arm.name}"`, {
+        code: 'config_duplicate_arm',
+        where: file.where(arm.at),
+        expected: "a name of its own for every arm: it names the arm's folder",
+        found: arm.name,
+      }),
+    ];
+  });
+}
+
+/**
+ * Reads a run file and every component it names, fills the defaults, and checks keys, types, plug-ins, prompts and
+ * names. Touches no network and no environment. Throws every problem found at once.
+ */
+export async function loadRun(path: string, registry: Registry): Promise<Run> {
+  const file = await readYamlFile(resolve(path));
+  const settings = validate(runFileSchema, file.data, file);
+  const loader = new Loader(file);
+  const benchmark = await loader.component(
+    { folder: 'benchmarks', key: 'benchmark', plugins: registry.benchmarks },
+    [settings.benchmark ? 'benchmark' : 'benchmark_config_file'],
+    { name: settings.benchmark_config_file, inline: settings.benchmark },
+  );
+  loader.offer(benchmark?.plugin.offers);
+  const files = armFiles(settings);
+  const arms: Arm[] = [];
+  for (const arm of files) {
+    const agent = await loader.component<AgentPlugin>(
+      { folder: 'agents', key: 'kind', fallback: 'llm', plugins: registry.agents },
+      arm.agentAt,
+      { name: arm.agent_config_file, inline: arm.agent },
+    );
+    const memory = await loader.component<MemoryPlugin>(
+      { folder: 'memory', key: 'backend', plugins: registry.memories },
+      arm.memoryAt,
+      { name: arm.memory_config_file, inline: arm.memory },
+    );
+    if (agent && memory) arms.push({ name: arm.name, agent, memory });
+  }
+  throwIfAny([...badNames(files, file), ...duplicateNames(files, file), ...loader.errors]);
+  if (!benchmark) throw new Error('unreachable: a benchmark that did not load left an error');
+  return { file: file.path, settings, benchmark, arms };
+}
+
+/** Resolves a path of a component's file. */
+export const resolveFrom = (component: Component) => (path: string) => resolve(dirname(component.file), path);
+
+/** Reads the benchmark that a run file names, or a benchmark file itself, without the rest of a run. */
+export async function loadBenchmark(path: string, registry: Registry): Promise<Component<BenchmarkPlugin>> {
+  const file = await readYamlFile(resolve(path));
+  const loader = new Loader(file);
+  const kind = { folder: 'benchmarks', key: 'benchmark', plugins: registry.benchmarks } as const;
+  const data = (file.data ?? {}) as Record<string, unknown>;
+  const isRunFile = 'benchmark_config_file' in data || typeof data.benchmark === 'object';
+  const settings = isRunFile ? validate(runFileSchema, file.data, file) : undefined;
+  const component = settings
+    ? await loader.component(kind, [settings.benchmark ? 'benchmark' : 'benchmark_config_file'], {
+        name: settings.benchmark_config_file,
+        inline: settings.benchmark,
+      })
+    : await loader.component(kind, [], { name: undefined, inline: file.data });
+  throwIfAny(loader.errors);
+  return component as Component<BenchmarkPlugin>;
+}

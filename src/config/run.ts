@@ -1,0 +1,32 @@
+import type { AgentPlugin, BenchmarkPlugin, MemoryPlugin, Path, PluginBase } from '../contracts/plugin.ts';
+import type { Where } from '../lib/errors.ts';
+import type { RunFile } from '../schema/run-file.ts';
+
+/** A component file, checked: its plug-in, its options, and where each of them stands. */
+export interface Component<P extends PluginBase<unknown> = PluginBase<unknown>> {
+  name: string;
+  plugin: P;
+  options: unknown;
+  /** The file it came from; relative paths in it start there. */
+  file: string;
+  where(path: Path): Where;
+}
+
+export interface Arm {
+  name: string;
+  agent: Component<AgentPlugin>;
+  memory: Component<MemoryPlugin>;
+}
+
+/** Everything that a run needs to know, read and checked; nothing else is read later. */
+export interface Run {
+  file: string;
+  settings: RunFile;
+  benchmark: Component<BenchmarkPlugin>;
+  arms: readonly Arm[];
+}
+
+/** Every component once, however many arms share it. */
+export function components(run: Run): Component[] {
+  return [...new Set<Component>([run.benchmark, ...run.arms.flatMap((arm) => [arm.agent, arm.memory])])];
+}

@@ -1,0 +1,33 @@
+import type { Document } from '../report/document.ts';
+import type { Json } from '../schema/json.ts';
+import type { SampleRecord } from '../schema/record.ts';
+
+/** Takes the records of one arm one at a time, in memory that grows by some bytes a record at most. */
+export interface Accumulator<M> {
+  add(record: SampleRecord): void;
+  result(): M;
+}
+
+/** One arm in a terminal table: the keys are the columns, in order. */
+export type SummaryRow = Readonly<Record<string, string | number>>;
+
+export interface Rollup {
+  document: Document;
+  /** `metrics.json` */
+  json: Json;
+  /** `metrics.csv` */
+  csv: string;
+}
+
+/** How a benchmark turns records into metrics, and metrics into reports. Pure: it touches no file. */
+export interface Reporter<M = unknown> {
+  /** The benchmark's name, as its records carry it. */
+  readonly benchmark: string;
+  /** Folder of its rollup, under `_rollup`. */
+  readonly rollupFolder: string;
+  accumulate(): Accumulator<M>;
+  report(metrics: M): Document;
+  /** `empty` names the experiments that have no record yet: they are said, not left out. */
+  rollup(arms: readonly M[], empty: readonly string[]): Rollup;
+  summaryRows(arms: readonly M[]): SummaryRow[];
+}

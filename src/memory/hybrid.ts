@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import type { MemoryPlugin } from '../contracts/plugin.ts';
+import { embeddingModels, embeddingNeeds, embeddingShape, needsProvider, openEmbedder } from './embedder.ts';
+import { denseIndex } from './index/dense-index.ts';
+import { keywordIndex } from './index/keyword-index.ts';
+import { fuseRankings } from './index/rank-fusion.ts';
+import type { TextIndex } from './index/text-index.ts';
+import { indexedBackend } from './indexed-backend.ts';
+import { namingShape, searchShape } from './options.ts';
+
+const schema = z
+  .strictObject({ ...namingShape, backend: z.literal('hybrid'), ...searchShape, ...embeddingShape })
+  .superRefine(needsProvider);
+export type HybridOptions = z.infer<typeof schema>;
+
+/** Keyword search and search by meaning, merged by reciprocal rank fusion. */
+export const hybrid: MemoryPlugin<HybridOptions> = {
+  name: 'hybrid',
+  summary: 'keyword search and search by meaning, merged by rank',
+  needs: embeddingNeeds,
+  schema,
+  models: embeddingModels,
+  async create(options, context) {
+    const { embedder, capabilities, close } = await openEmbedder(options, context);
+    return indexedBackend({
+      name: 'hybrid',
+      topK: options.top_k,
+      capabilities,
+      index: (call) => fusedIndex(keywordIndex(), denseIndex(embedder, call)),
+      close,
+    });
+  },
+};
+
+function fusedIndex(keywords: TextIndex, dense: TextIndex): TextIndex {
+  return {
+    async add(texts) {
+      // The embeddings first: they can fail, and then neither index may hold the texts.
+      await dense.add(texts);
+      await keywords.add(texts);
+    },
+    async search(query, k) {
+      const everything = Number.POSITIVE_INFINITY;
+      return fuseRankings([await keywords.search(query, everything), await dense.search(query, everything)], k);
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { appendFile, mkdir, readFile, rm, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { CallContext } from '../contracts/call.ts';
+import type { ChatReply, ChatRequest } from '../contracts/model.ts';
+import { hashOf } from '../lib/hash.ts';
+import { chatReplySchema } from '../schema/chat-reply.ts';
+import { type StageUsage, stageUsageSchema } from '../schema/usage.ts';
+import type { ModelCall } from './model-call.ts';
+
+const entrySchema = z.strictObject({
+  call: z.string(),
+  spent: stageUsageSchema.partial(),
+  reply: chatReplySchema,
+});
+type Entry = z.infer<typeof entrySchema>;
+
+/** Replies of jobs that are under way, by job. A job's file lives from its first reply until its record is stored. */
+export interface Journal {
+  wrap(inner: ModelCall<ChatRequest, ChatReply>, identity: unknown): ModelCall<ChatRequest, ChatReply>;
+  /** The job's record is stored: its replies are not needed any more. */
+  forget(job: string): Promise<void>;
+  /** Removes the folder where nothing is left in it. */
+  close(): Promise<void>;
+}
+
+async function read(file: string): Promise<Map<string, Entry[]>> {
+  const entries = new Map<string, Entry[]>();
+  const text = await readFile(file, 'utf8').catch(() => '');
+  for (const line of text.split('\n')) {
+    const entry = parseEntry(line);
+    if (!entry) continue;
+    const same = entries.get(entry.call) ?? [];
+    same.push(entry);
+    entries.set(entry.call, same);
+  }
+  return entries;
+}
+
+/** A line that a crash tore, or that is not ours, is a call that is made again. */
+function parseEntry(line: string): Entry | undefined {
+  try {
+    const parsed = entrySchema.safeParse(JSON.parse(line));
+    return parsed.success ? parsed.data : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Adds up what one call spends while it passes it on, so that it can be told again. */
+function recording(call: CallContext, spent: Partial<StageUsage>): CallContext {
+  return {
+    ...call,
+    meter: {
+      add: (stage, more) => {
+        for (const key of Object.keys(more) as (keyof StageUsage)[]) spent[key] = (spent[key] ?? 0) + (more[key] ?? 0);
+        call.meter.add(stage, more);
+      },
+    },
+  };
+}
+
+/**
+ * Keeps the replies of unfinished jobs beside the run, so that a run that was killed pays again for the calls in flight
+ * alone. A reply that is found again counts with what it first cost: it is the same run that paid for it. Replies
+ * belong to one job; no arm, sample or repeat ever sees another's.
+ */
+export function createJournal(dir: string): Journal {
+  const jobs = new Map<string, Promise<Map<string, Entry[]>>>();
+  const fileOf = (job: string) => join(dir, `${job}.jsonl`);
+  let ready: Promise<unknown> | undefined;
+
+  const entriesOf = (job: string) => {
+    const known = jobs.get(job) ?? read(fileOf(job));
+    jobs.set(job, known);
+    return known;
+  };
+
+  /** A reply that cannot be kept is still a reply: all that is lost is that a killed run would pay for it again. */
+  const keep = async (job: string, entry: Entry) => {
+    ready ??= mkdir(dir, { recursive: true });
+    await ready.then(() => appendFile(fileOf(job), `${JSON.stringify(entry)}\n`)).catch(() => undefined);
+  };
+
+  return {
+    wrap: (inner, identity) => async (request, call) => {
+      const key = hashOf({ identity, request });
+      const earlier = (await entriesOf(call.job)).get(key)?.shift();
+      if (earlier) {
+        call.meter.add(call.stage, earlier.spent as Partial<StageUsage>);
+        return earlier.reply as ChatReply;
+      }
+      const spent: Partial<StageUsage> = {};
+      const reply = await inner(request, recording(call, spent));
+      await keep(call.job, { call: key, spent, reply });
+      return reply;
+    },
+    forget: async (job) => {
+      if (!jobs.delete(job)) return;
+      await rm(fileOf(job), { force: true });
+    },
+    close: async () => {
+      await rmdir(dir).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import type { CallContext } from '../contracts/call.ts';
+import { BudgetError } from '../contracts/model.ts';
+import { HeamsError, throwIfAny } from '../lib/errors.ts';
+import type { ModelSettings } from '../schema/model-settings.ts';
+import type { BudgetLimits } from '../schema/run-file.ts';
+import type { StageUsage } from '../schema/usage.ts';
+import type { ModelCall } from './model-call.ts';
+import { findPrice } from './prices.ts';
+
+/** What a run has spent so far. Only these of a stage's counts matter to a budget. */
+export type BudgetSpent = Pick<StageUsage, 'calls' | 'input_tokens' | 'output_tokens' | 'cost_usd' | 'unpriced_calls'>;
+
+/** One run's purse. Every model of the run draws on the same one. */
+export interface Budget {
+  /** What is spent so far, earlier sittings of the run included. */
+  readonly spent: Readonly<BudgetSpent>;
+  /** Throws `BudgetError` when a limit is reached; otherwise the call may go ahead, and `end` must follow. */
+  begin(): void;
+  end(): void;
+  add(spent: Partial<BudgetSpent>): void;
+}
+
+/**
+ * A budget that starts with what earlier sittings of the run have spent. `max_calls` is exact. Tokens and cost are known
+ * only when a call is over, so calls in flight when a limit is reached still finish and may go beyond it.
+ */
+export function createBudget(limits: BudgetLimits, before: Partial<BudgetSpent> = {}): Budget {
+  const spent: BudgetSpent = { calls: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0, unpriced_calls: 0 };
+  const add = (more: Partial<BudgetSpent>) => {
+    for (const key of Object.keys(spent) as (keyof BudgetSpent)[]) spent[key] += more[key] ?? 0;
+  };
+  add(before);
+  let open = 0;
+  return {
+    spent,
+    add,
+    begin() {
+      const reached = limitReached(limits, spent, open);
+      if (reached !== undefined) throw new BudgetError(reached);
+      open++;
+    },
+    end() {
+      open--;
+    },
+  };
+}
+
+/** Calls in flight count as calls already: each of them is about to become one. */
+function limitReached(limits: BudgetLimits, spent: BudgetSpent, open: number): string | undefined {
+  const { max_calls, max_tokens, max_cost_usd } = limits;
+  const tokens = spent.input_tokens + spent.output_tokens;
+  if (max_calls !== undefined && spent.calls + open >= max_calls) {
+    return `the budget of ${max_calls} model calls is used up`;
+  }
+  if (max_tokens !== undefined && tokens >= max_tokens) {
+    return `the budget of ${max_tokens} tokens is used up (${tokens} spent)`;
+  }
+  if (max_cost_usd === undefined) return undefined;
+  if (spent.cost_usd >= max_cost_usd) {
+    return `the budget of $${max_cost_usd} is used up ($${spent.cost_usd.toFixed(4)} spent)`;
+  }
+  if (spent.unpriced_calls === 0) return undefined;
+  return 'a reply came without token counts, so max_cost_usd can no longer be kept: use max_calls or max_tokens instead';
+}
+
+/** Asks the budget before each call and books what the call spends, beside the sample's own meter. */
+export function withBudget<I, O>(inner: ModelCall<I, O>, budget: Budget): ModelCall<I, O> {
+  return async (request, call) => {
+    budget.begin();
+    try {
+      return await inner(request, { ...call, meter: bookTwice(call, budget) });
+    } finally {
+      budget.end();
+    }
+  };
+}
+
+function bookTwice({ meter }: CallContext, budget: Budget): CallContext['meter'] {
+  return {
+    add(stage, spent) {
+      budget.add(spent);
+      meter.add(stage, spent);
+    },
+  };
+}
+
+/** Throws for every model whose price is not known when the limits name a cost: that limit could not be kept. */
+export function checkBudget(models: readonly ModelSettings[], limits: BudgetLimits): void {
+  if (limits.max_cost_usd === undefined) return;
+  const unknown = models.filter(({ model_id, base_url }) => findPrice(model_id, base_url) === undefined);
+  throwIfAny(
+    [...new Set(unknown.map(({ model_id }) => model_id))].map(
+      (id) =>
+        new HeamsError(`max_cost_usd cannot be kept with ${id}: its price is not known`, {
+          code: 'unpriced_model',
+          found: id,
+          hint: 'limit the run with max_calls or max_tokens, and take max_cost_usd out',
+        }),
+    ),
+  );
+}

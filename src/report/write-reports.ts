@@ -1,0 +1,74 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { HeamsError, messageOf } from '../lib/errors.ts';
+import { writeFileWhole } from '../lib/write-file.ts';
+import type { Document } from './document.ts';
+import { renderHtml } from './render-html.ts';
+import { renderMarkdown } from './render-markdown.ts';
+import { type Summaries, type SummarizeOptions, type Summary, summarize } from './summarize.ts';
+
+/** What was written, and what there was nothing to write about. */
+export interface WrittenReports {
+  files: string[];
+  /** Experiments that have no record yet. */
+  empty: string[];
+}
+
+async function writeAll(dir: string, files: Readonly<Record<string, string>>): Promise<string[]> {
+  const written: string[] = [];
+  try {
+    await mkdir(dir, { recursive: true });
+    for (const [name, content] of Object.entries(files)) {
+      await writeFileWhole(join(dir, name), content);
+      written.push(join(dir, name));
+    }
+  } catch (cause) {
+    throw new HeamsError(`cannot write the report: ${messageOf(cause)}`, {
+      code: 'report_write_failed',
+      where: { file: dir },
+      hint: 'mend the permissions or make room, and run the command again: reports are made from records alone',
+      cause,
+    });
+  }
+  return written;
+}
+
+const rendered = (document: Document) => ({
+  'report.md': renderMarkdown(document),
+  'report.html': renderHtml(document),
+});
+
+/** Writes `report.md` and `report.html` beside the records of each experiment, each file whole or not at all. */
+export async function writeExperimentReports(options: SummarizeOptions): Promise<WrittenReports> {
+  const { summaries, empty } = await summarize(options);
+  const files: string[] = [];
+  for (const { experiment, reporter, metrics } of summaries) {
+    files.push(...(await writeAll(experiment.dir, rendered(reporter.report(metrics)))));
+  }
+  return { files, empty: empty.map(({ name }) => name) };
+}
+
+/** Writes `_rollup/<folder>/report.md`, `report.html`, `metrics.json` and `metrics.csv` for each benchmark in the folder. */
+export async function writeRollups(options: SummarizeOptions): Promise<WrittenReports> {
+  return writeRollupsOf(options.resultsDir, await summarize(options));
+}
+
+/** The same for metrics that are already at hand. */
+export async function writeRollupsOf(resultsDir: string, { summaries, empty }: Summaries): Promise<WrittenReports> {
+  const emptyNames = empty.map(({ name }) => name);
+  const byReporter = new Map<Summary['reporter'], unknown[]>();
+  for (const { reporter, metrics } of summaries) {
+    byReporter.set(reporter, [...(byReporter.get(reporter) ?? []), metrics]);
+  }
+  const files: string[] = [];
+  for (const [reporter, arms] of byReporter) {
+    const { document, json, csv } = reporter.rollup(arms, emptyNames);
+    const contents = {
+      ...rendered(document),
+      'metrics.json': `${JSON.stringify(json, null, 2)}\n`,
+      'metrics.csv': csv,
+    };
+    files.push(...(await writeAll(join(resultsDir, '_rollup', reporter.rollupFolder), contents)));
+  }
+  return { files, empty: emptyNames };
+}
