@@ -34,7 +34,7 @@ interface Kind<P> {
 /** A variable where a tag uses it, and not where the prose of a prompt happens to have the same word. */
 function insideTag(variable: string): RegExp {
   const word = variable.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`(?<=\\{[{%][^}]*)(?<![\\w.-])${word}(?![\\w-])`);
+  return new RegExp(`(?<![\\w.-])${word}(?![\\w-])(?<=\\{[{%][^}]*)`);
 }
 
 /** Checks every prompt of a component: syntax, filters, and variables that nobody offers. */

@@ -7,14 +7,14 @@ export const REDACTED = '<redacted>';
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** A variable's value; nothing where it is empty. Spaces around it are dropped, as they are for keys. */
-const valueOf = (env: Env, name: string): string | undefined => env[name]?.trim() || undefined;
+const variable = (env: Env, name: string): string | undefined => env[name]?.trim() || undefined;
 
 /** One error for every variable that a header refers to and that is not set. */
 export function missingHeaderVariables({ model_id, headers = {} }: ModelSettings, env: Env): HeamsError[] {
   return Object.entries(headers).flatMap(([header, value]) =>
     [...value.matchAll(reference)]
       .map((match) => match[1] as string)
-      .filter((name) => valueOf(env, name) === undefined)
+      .filter((name) => variable(env, name) === undefined)
       .map(
         (name) =>
           new HeamsError(`the header "${header}" of ${model_id} needs ${name}`, {
@@ -37,7 +37,7 @@ export function withHeaderSecrets(settings: ModelSettings, env: Env): ModelSetti
   throwIfAny(missingHeaderVariables(settings, env));
   const headers = Object.entries(settings.headers).map(([header, value]) => [
     header,
-    value.replace(reference, (_match, name: string) => valueOf(env, name) ?? ''),
+    value.replace(reference, (_match, name: string) => variable(env, name) ?? ''),
   ]);
   return { ...settings, headers: Object.fromEntries(headers) };
 }

@@ -1,9 +1,27 @@
-import { readFile, stat } from 'node:fs/promises';
-import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseAllDocuments } from 'yaml';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  LineCounter,
+  type Node,
+  parseAllDocuments,
+  visit,
+  type YAMLParseError,
+  type YAMLWarning,
+} from 'yaml';
 import type { Path } from '../contracts/plugin.ts';
 import { HeamsError, messageOf, throwIfAny, type Where } from '../lib/errors.ts';
+import { nearest } from '../lib/nearest.ts';
 
 const MAX_BYTES = 4 << 20;
+const MAX_ALIASES = 100;
+const MAX_SYNTAX_ERRORS = 10;
 
 /** A parsed config file that still knows where everything stands. */
 export interface YamlFile {
@@ -14,7 +32,7 @@ export interface YamlFile {
   /** Where a key stands. */
   whereKey(path: Path, key: string): Where;
   /** Where a text first occurs inside the value at a path: the line inside a block of prose. */
-  whereText(path: Path, text: string): Where;
+  whereText(path: Path, wanted: string | RegExp): Where;
 }
 
 function locator(file: string, text: string, doc: Document, lines: LineCounter) {
@@ -44,49 +62,115 @@ function locator(file: string, text: string, doc: Document, lines: LineCounter) 
       }
       return at(rangeOf(path)?.[0]);
     },
-    whereText: (path: Path, wanted: string) => {
+    whereText: (path: Path, wanted: string | RegExp) => {
       const range = rangeOf(path);
       if (!range) return at(undefined);
-      const offset = text.indexOf(wanted, range[0]);
-      return at(offset >= 0 && offset < range[1] ? offset : range[0]);
+      const value = text.slice(...range);
+      const offset = typeof wanted === 'string' ? value.indexOf(wanted) : value.search(wanted);
+      return at(range[0] + Math.max(offset, 0));
     },
   };
 }
 
-async function readText(path: string, usedBy: Where | undefined): Promise<string> {
-  try {
-    const { size } = await stat(path);
-    if (size > MAX_BYTES) {
-      throw new HeamsError('this config file is too large', {
-        code: 'config_too_large',
-        where: { file: path },
-        expected: `at most ${MAX_BYTES} bytes`,
-        found: `${size} bytes`,
-      });
-    }
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    if (cause instanceof HeamsError) throw cause;
-    const code = (cause as NodeJS.ErrnoException).code;
-    throw new HeamsError(code === 'ENOENT' ? `there is no file ${path}` : `cannot read ${path}: ${messageOf(cause)}`, {
+/** The file of the same folder that a misspelled name most likely meant. */
+async function nearestFile(path: string): Promise<string | undefined> {
+  const siblings = await readdir(dirname(path)).catch(() => []);
+  return nearest(basename(path), siblings);
+}
+
+async function unreadable(path: string, usedBy: Where | undefined, cause: unknown): Promise<HeamsError> {
+  const absent = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+  const meant = absent ? await nearestFile(path) : undefined;
+  return new HeamsError(absent ? `there is no file ${path}` : `cannot read ${path}: ${messageOf(cause)}`, {
+    code: 'config_missing_file',
+    where: usedBy ?? { file: path },
+    expected: 'a config file',
+    found: absent ? 'nothing' : messageOf(cause),
+    hint: meant
+      ? `did you mean "${meant}"?`
+      : 'check the path; a bare name is looked up under the nearest folder named "configs"',
+    cause,
+  });
+}
+
+async function readBytes(path: string, usedBy: Where | undefined): Promise<Uint8Array> {
+  const about = await stat(path).catch(async (cause) => Promise.reject(await unreadable(path, usedBy, cause)));
+  if (about.isDirectory()) {
+    throw new HeamsError(`${path} is a folder`, {
       code: 'config_missing_file',
       where: usedBy ?? { file: path },
-      hint: 'check the path; a bare name is looked up under the nearest folder named "configs"',
+      expected: 'a config file',
+      found: 'a folder',
+      hint: 'name a .yaml file in it',
+    });
+  }
+  if (about.size > MAX_BYTES) {
+    throw new HeamsError('this config file is too large', {
+      code: 'config_too_large',
+      where: { file: path },
+      expected: `at most ${MAX_BYTES} bytes`,
+      found: `${about.size} bytes`,
+    });
+  }
+  return readFile(path).catch(async (cause) => Promise.reject(await unreadable(path, usedBy, cause)));
+}
+
+/** Bytes that are not text are refused: read as well as may be, they would change a prompt and nobody would know. */
+function decode(path: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new HeamsError('this config file is not UTF-8 text', {
+      code: 'config_bad_encoding',
+      where: { file: path },
+      expected: 'UTF-8',
+      found: 'bytes that are not UTF-8',
+      hint: 'save the file as UTF-8',
       cause,
     });
   }
 }
 
+/** What is wrong with the first alias that stands for nothing, or for something that it is itself a part of. */
+function badAlias(doc: Document): { alias: Alias; problem: string } | undefined {
+  const anchors = new Map<string, Node>();
+  let bad: { alias: Alias; problem: string } | undefined;
+  visit(doc, {
+    Node: (_key, node, ancestors) => {
+      if (!isAlias(node)) {
+        if (node.anchor !== undefined) anchors.set(node.anchor, node);
+        return undefined;
+      }
+      const target = anchors.get(node.source);
+      if (target && !ancestors.includes(target)) return undefined;
+      bad = { alias: node, problem: `*${node.source} is ${target ? 'used inside itself' : 'not defined above it'}` };
+      return visit.BREAK;
+    },
+  });
+  return bad;
+}
+
+/** The first complaint at every place, and not the whole avalanche that one stray bracket sets off. */
+function syntaxProblems(doc: Document.Parsed): (YAMLParseError | YAMLWarning)[] {
+  const byOffset = new Map<number, YAMLParseError | YAMLWarning>();
+  for (const problem of [...doc.errors, ...doc.warnings]) {
+    if (!byOffset.has(problem.pos[0])) byOffset.set(problem.pos[0], problem);
+  }
+  return [...byOffset.values()].slice(0, MAX_SYNTAX_ERRORS);
+}
+
 /** Reads one YAML document. Every syntax error is reported with its place; aliases may not multiply without end. */
 export async function readYamlFile(path: string, usedBy?: Where): Promise<YamlFile> {
-  const text = await readText(path, usedBy);
+  const text = decode(path, await readBytes(path, usedBy));
   const lines = new LineCounter();
   const docs = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   const [doc, second] = Array.isArray(docs) ? docs : [];
-  if (!doc || doc.contents === null) {
+  if (!doc) {
     throw new HeamsError('this config file is empty', {
       code: 'config_empty',
       where: { file: path, line: 1, column: 1 },
+      expected: 'keys and values',
+      found: 'nothing',
     });
   }
   const at = (offset: number): Where => {
@@ -94,12 +178,9 @@ export async function readYamlFile(path: string, usedBy?: Where): Promise<YamlFi
     return { file: path, line, column: col };
   };
   throwIfAny(
-    [...doc.errors, ...doc.warnings].map(
-      (error) =>
-        new HeamsError(`not valid YAML: ${error.message.split('\n')[0]}`, {
-          code: 'config_bad_yaml',
-          where: at(error.pos[0]),
-        }),
+    syntaxProblems(doc).map(
+      ({ message, pos }) =>
+        new HeamsError(`not valid YAML: ${message.split('\n')[0]}`, { code: 'config_bad_yaml', where: at(pos[0]) }),
     ),
   );
   if (second) {
@@ -109,16 +190,20 @@ export async function readYamlFile(path: string, usedBy?: Where): Promise<YamlFi
       hint: 'remove the "---" and what follows it, or put it into a file of its own',
     });
   }
-  let data: unknown;
+  return { path, data: plainData(doc, at), ...locator(path, text, doc, lines) };
+}
+
+function plainData(doc: Document.Parsed, at: (offset: number) => Where): unknown {
+  const bad = badAlias(doc);
   try {
-    data = doc.toJS({ maxAliasCount: 100 });
+    if (bad) throw new Error(bad.problem);
+    return doc.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (cause) {
     throw new HeamsError(`not usable YAML: ${messageOf(cause)}`, {
       code: 'config_bad_yaml',
-      where: { file: path, line: 1, column: 1 },
-      hint: 'aliases may be used at most 100 times, each of something defined above it',
+      where: at(bad?.alias.range?.[0] ?? doc.contents?.range?.[0] ?? 0),
+      hint: `aliases may be used at most ${MAX_ALIASES} times, each of something defined above it`,
       cause,
     });
   }
-  return { path, data, ...locator(path, text, doc, lines) };
 }

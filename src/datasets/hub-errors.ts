@@ -16,10 +16,10 @@ const ownFile =
 
 export function hubUnreachable(host: string, cause: unknown): HeamsError {
   const inner = cause instanceof Error && cause.cause !== undefined ? cause.cause : cause;
-  return new HeamsError(`cannot reach the dataset hub at ${host}, and the dataset is not in the cache`, {
+  return new HeamsError(`cannot reach the dataset hub at ${host}`, {
     code: 'hub_unreachable',
     found: messageOf(inner) || messageOf(cause),
-    hint: `check the connection, set HF_ENDPOINT to a mirror, or ${ownFile}`,
+    hint: `the hub is needed once, to fill the cache: check the connection, set HF_ENDPOINT to a mirror, or ${ownFile}`,
     cause,
   });
 }

@@ -45,16 +45,23 @@ export interface TemplateProblem {
   message: string;
   /** The variable that is not known, where that is the problem. */
   variable?: string;
-  /** The part of the template that is wrong, as it stands in the source, where the parser tells. */
+  /** The tag that is wrong, or its first line, as it stands in the source, where the parser tells. */
   excerpt?: string;
+}
+
+/** The first line of the tag that a token of Liquid's stands in. */
+function tagAt(token: { input?: string; begin?: number } | undefined): string | undefined {
+  if (token?.input === undefined || token.begin === undefined) return undefined;
+  const open = Math.max(token.input.lastIndexOf('{{', token.begin), token.input.lastIndexOf('{%', token.begin));
+  return open < 0 ? undefined : /^(?:[^\n]*?[%}]\}|[^\n]*)/.exec(token.input.slice(open))?.[0];
 }
 
 /** Liquid's message without its position, which counts from the start of the template and not of the file. */
 function syntaxProblem(error: unknown): TemplateProblem {
   const message = messageOf(error).split('\n')[0] ?? 'bad template';
   if (message.startsWith('ENOENT')) return { message: 'a template cannot include another file' };
-  const excerpt = (error as { token?: { getText?(): string } }).token?.getText?.().split('\n')[0]?.trim();
-  return { message: message.replace(/, line:\d+, col:\d+$/, ''), ...(excerpt ? { excerpt } : {}) };
+  const excerpt = tagAt((error as { token?: { input?: string; begin?: number } }).token);
+  return { message: message.replace(/, line:\d+, col:\d+$/, ''), ...(excerpt === undefined ? {} : { excerpt }) };
 }
 
 /**

@@ -26,6 +26,7 @@ export function checkAccess(provider: Provider, { settings, env, kind }: AccessQ
     ...checkKey(provider, settings, env),
     ...checkBaseUrl(provider, settings, env),
     ...checkHeaders(settings),
+    ...checkTimeout(settings),
   ];
 }
 
@@ -132,4 +133,19 @@ function checkHeaders(settings: ModelSettings): HeamsError[] {
           code: 'bad_header',
         }),
     );
+}
+
+/** How long Node's fetch waits for the first byte of an answer, in seconds, whatever its caller wants. */
+const FETCH_PATIENCE_S = 300;
+
+function checkTimeout({ timeout_s: seconds = 0, model_id: id }: ModelSettings): HeamsError[] {
+  if (seconds <= FETCH_PATIENCE_S) return [];
+  return [
+    new HeamsError(`timeout_s of ${id} is longer than Node waits for an answer`, {
+      code: 'bad_timeout',
+      expected: `at most ${FETCH_PATIENCE_S} (seconds)`,
+      found: String(seconds),
+      hint: 'lower max_tokens, or take a faster model or server',
+    }),
+  ];
 }

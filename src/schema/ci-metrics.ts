@@ -10,11 +10,8 @@ const count = z.int().nonnegative();
 /** Leakage and coverage, each three ways, and helpfulness: the definitions are in the benchmark's documentation. */
 const leakageSchema = z.strictObject({ overall: rateSchema, per_scenario: rateSchema, adjusted: rateSchema });
 const coverageSchema = leakageSchema;
-export const ciRatesSchema = z.strictObject({
-  leakage: leakageSchema,
-  coverage: coverageSchema,
-  helpfulness: rateSchema,
-});
+const ciRatesShape = { leakage: leakageSchema, coverage: coverageSchema, helpfulness: rateSchema };
+export const ciRatesSchema = z.strictObject(ciRatesShape);
 export type CiRates = z.infer<typeof ciRatesSchema>;
 
 const where = { sample_id: z.string(), repeat: count };
@@ -118,7 +115,7 @@ export const ciMetricsSchema = z.strictObject({
   unjudged: z.array(
     z.strictObject({ kind: z.enum(['secret', 'field', 'helpfulness']), reason: z.enum(unjudgedReasons), count }),
   ),
-  rates: ciRatesSchema,
+  ...ciRatesShape,
   /** The same without items that are flagged by rule. */
   unflagged: z.strictObject({
     leakage: leakageSchema,
@@ -131,7 +128,7 @@ export const ciMetricsSchema = z.strictObject({
   breakdowns: z.array(
     z.strictObject({
       tag: z.string(),
-      values: z.array(z.strictObject({ value: z.string(), records: count, rates: ciRatesSchema })),
+      values: z.array(z.strictObject({ value: z.string(), records: count, ...ciRatesShape })),
     }),
   ),
   exposure: z.strictObject({

@@ -8,7 +8,10 @@ export const modelSettingsShape = {
   /** Root of the API, for a proxy or a local server. */
   base_url: z.url().optional(),
   /** Name of the environment variable that holds the key. */
-  api_key_env: z.string().min(1).optional(),
+  api_key_env: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'the name of an environment variable, not the key itself')
+    .optional(),
   temperature: z.number().min(0).max(2).optional(),
   top_p: z.number().min(0).max(1).optional(),
   max_tokens: z.int().positive().optional(),

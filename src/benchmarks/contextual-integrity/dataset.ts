@@ -79,7 +79,7 @@ export async function locateCiDataset(config: CiDatasetConfig, context: CiDatase
   return { file, source: { kind: 'file', file: config.file, sha256 } };
 }
 
-export type HubDatasetConfig = Extract<CiDatasetConfig, { hub: string }>;
+type HubDatasetConfig = Extract<CiDatasetConfig, { hub: string }>;
 
 export function hubRequest(config: HubDatasetConfig, context: CiDatasetContext): FetchRequest {
   const { hub: repo, revision, path, sha256 } = config;

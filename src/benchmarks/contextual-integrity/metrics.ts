@@ -125,7 +125,7 @@ class Accumulator implements CiMetricsAccumulator {
       counts: { ...this.counts, samples: this.samples.size, clusters: table.clusterCount },
       ...this.failures.result(),
       unjudged: this.unjudged.result(),
-      rates: ciRates(scope),
+      ...ciRates(scope),
       unflagged: { ...itemRates(scope, 'unflagged'), flagged: structuredClone(this.flagged) },
       leakage_of_answered: leakageOfAnswered(scope),
       scores: { ...this.scores },
@@ -134,7 +134,7 @@ class Accumulator implements CiMetricsAccumulator {
         values: values.map((group) => ({
           value: group.value,
           records: group.rows.length,
-          rates: ciRates({ table, rows: group.rows, seed: [this.seed, tag, group.value] }),
+          ...ciRates({ table, rows: group.rows, seed: [this.seed, tag, group.value] }),
         })),
       })),
       exposure: this.exposure.result(scope),

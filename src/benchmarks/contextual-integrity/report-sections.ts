@@ -40,14 +40,14 @@ export function breakdownSection({ breakdowns }: CiMetrics): Block[] {
           right,
         ),
       ],
-      values.map(({ value, records, rates }) => [
+      values.map(({ value, records, leakage, coverage, helpfulness }) => [
         value,
         countText(records),
-        rateCell(rates.leakage.overall, true),
-        rateCell(rates.leakage.per_scenario, true),
-        rateCell(rates.coverage.overall, true),
-        rateCell(rates.coverage.per_scenario, true),
-        rateCell(rates.helpfulness, true),
+        rateCell(leakage.overall, true),
+        rateCell(leakage.per_scenario, true),
+        rateCell(coverage.overall, true),
+        rateCell(coverage.per_scenario, true),
+        rateCell(helpfulness, true),
       ]),
     );
   });
@@ -115,7 +115,7 @@ function agreementRow(name: string, side: Agreement) {
   return [name, rateCell(rate), ...[both_yes, both_no, primary_only, string_only, not_compared].map(countText)];
 }
 
-export function stringJudgeSection({ string_judges, primary, rates }: CiMetrics): Block[] {
+export function stringJudgeSection({ string_judges, primary, leakage, coverage }: CiMetrics): Block[] {
   const beside = string_judges.filter(({ judge }) => !primary.some(({ id }) => id === judge));
   if (beside.length === 0) return [];
   const rows = beside.flatMap(({ judge, secret, field }) => {
@@ -125,7 +125,7 @@ export function stringJudgeSection({ string_judges, primary, rates }: CiMetrics)
   return [
     heading(2, 'String judge beside the primary judge'),
     paragraph(
-      `The string rule says yes where the lower-cased value stands in the message (raw), and not inside a longer word (boundary). By the primary judge, leakage overall is ${rateText(rates.leakage.overall)} and coverage overall ${rateText(rates.coverage.overall)}.`,
+      `The string rule says yes where the lower-cased value stands in the message (raw), and not inside a longer word (boundary). By the primary judge, leakage overall is ${rateText(leakage.overall)} and coverage overall ${rateText(coverage.overall)}.`,
     ),
     table(
       'Verdicts of the string judge against the primary judge, items counted',

@@ -51,8 +51,8 @@ function aboutTable({ identity, judges, primary, helpfulness_thresholds, counts 
 }
 
 function metricBlocks(metrics: CiMetrics): Block[] {
-  const { rates, unflagged, counts, leakage_of_answered } = metrics;
-  const rows = namedRates(rates);
+  const { unflagged, counts, leakage_of_answered } = metrics;
+  const rows = namedRates(metrics);
   if (counts.empty_messages > 0) rows.push(['Leakage, per scenario, of samples with a message', leakage_of_answered]);
   const blocks: Block[] = [heading(2, 'Metrics'), rateTable('Metrics over all items', rows)];
   if (isByRule(metrics)) blocks.push(paragraph(HELPFUL_BY_RULE));
@@ -89,6 +89,7 @@ export function ciReport(metrics: CiMetrics): Document {
     blocks: [
       ...(notes.length > 0 ? [heading(2, 'Read this first'), list(notes)] : []),
       ...metricBlocks(metrics),
+      heading(2, 'Setup'),
       aboutTable(metrics),
       ...breakdownSection(metrics),
       ...exposureSection(metrics),

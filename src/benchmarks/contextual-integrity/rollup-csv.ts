@@ -45,13 +45,14 @@ function rows(head: readonly CsvValue[], rates: SomeRates): CsvValue[][] {
   return named.map(([name, rate]) => [...head, name, ...rateColumns(rate)]);
 }
 
-function armRows({ identity, rates, unflagged, breakdowns }: CiMetrics): CsvValue[][] {
+function armRows(metrics: CiMetrics): CsvValue[][] {
+  const { identity, unflagged, breakdowns } = metrics;
   const arm = [identity.experiment, identity.agent, identity.memory, identity.backend];
   return [
-    ...rows([...arm, 'all', undefined, undefined], rates),
+    ...rows([...arm, 'all', undefined, undefined], metrics),
     ...rows([...arm, 'unflagged', undefined, undefined], unflagged),
     ...breakdowns.flatMap(({ tag, values }) =>
-      values.flatMap(({ value, rates: own }) => rows([...arm, 'all', tag, value], own)),
+      values.flatMap((group) => rows([...arm, 'all', tag, group.value], group)),
     ),
   ];
 }

@@ -85,7 +85,7 @@ export function sampleOf(row: CiRow, id: string, seed: number): CiSample {
   };
 }
 
-/** The first id that another row has too, as an error that names both; `seen` holds the rows so far. */
+/** The error for an id that an earlier row has, naming both rows; otherwise notes the id in `seen`. */
 export function duplicateId(
   id: string,
   row: number,

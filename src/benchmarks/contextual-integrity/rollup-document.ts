@@ -1,0 +1,153 @@
+import {
+  type Block,
+  type Cell,
+  code,
+  type Document,
+  heading,
+  list,
+  type PlotPoint,
+  paragraph,
+  table,
+} from '../../report/document.ts';
+import { countText, percentRange, rateText } from '../../report/format.ts';
+import type { CiMetrics, CiRates } from '../../schema/ci-metrics.ts';
+import { HELPFUL_BY_RULE, howToRead, isByRule } from './report-notes.ts';
+import { metricNames, rateCell } from './report-rates.ts';
+
+const right = (title: string) => ({ title, align: 'right' as const });
+const titles = metricNames.map(([, , name]) => right(name));
+
+/** Verdicts of the primary judge that are unjudged, of every kind. */
+export const unjudgedVerdicts = ({ unjudged }: CiMetrics): number =>
+  unjudged.reduce((sum, { count }) => sum + count, 0);
+
+type SixRates = Pick<CiRates, 'leakage' | 'coverage'>;
+const sixCells = (rates: SixRates): Cell[] => metricNames.map(([family, way]) => rateCell(rates[family][way]));
+
+/** An arm's name, with what it is made of beneath. */
+const armCell = ({ identity: { experiment, agent, memory, backend } }: CiMetrics): Cell => ({
+  text: code(experiment),
+  detail: `${memory === backend ? `memory ${memory}` : `memory ${memory} on ${backend}`}, agent ${agent}`,
+});
+
+function mainTable(arms: readonly CiMetrics[]): Block {
+  return table(
+    'One row for each memory backend and agent, with 95 % intervals',
+    [{ title: 'Arm' }, ...titles, right('Helpful'), ...['Done', 'Failed', 'Unjudged verdicts'].map(right)],
+    arms.map((arm) => [
+      armCell(arm),
+      ...sixCells(arm),
+      rateCell(arm.helpfulness),
+      countText(arm.counts.done),
+      countText(arm.counts.failed + arm.counts.unreadable),
+      countText(unjudgedVerdicts(arm)),
+    ]),
+  );
+}
+
+function boundsTable(arms: readonly CiMetrics[]): Block {
+  const boundsOf = (rates: CiRates, family: 'leakage' | 'coverage', way: (typeof metricNames)[number][1]): string => {
+    const rate = rates[family][way];
+    return rate.defined ? percentRange(rate.bounds) : 'undefined';
+  };
+  return table(
+    'Bounds: the unjudged and failed taken all one way and all the other',
+    [{ title: 'Arm' }, ...titles],
+    arms.map((arm) => [armCell(arm), ...metricNames.map(([family, way]) => boundsOf(arm, family, way))]),
+  );
+}
+
+const caption =
+  'Each arm by coverage (right is better) and leakage (lower is better), per scenario, with 95 % intervals.';
+
+function plot(arms: readonly CiMetrics[]): Block[] {
+  const points = arms.flatMap(({ identity, coverage, leakage }): PlotPoint[] => {
+    const x = coverage.per_scenario;
+    const y = leakage.per_scenario;
+    if (!x.defined || !y.defined) return [];
+    return [
+      {
+        label: identity.experiment,
+        x: { value: x.value, ...range(x.interval) },
+        y: { value: y.value, ...range(y.interval) },
+      },
+    ];
+  });
+  if (points.length === 0) return [];
+  return [{ kind: 'interval_plot', caption, x: 'coverage, per scenario', y: 'leakage, per scenario', points }];
+}
+
+const range = ({ low, high }: { low: number; high: number }) => ({ low, high });
+
+/** What is missing from the tables, before them. */
+function notes(arms: readonly CiMetrics[], empty: readonly string[]): Block[] {
+  const lines = [];
+  if (empty.length > 0)
+    lines.push(['No record yet, so not in the tables: ', ...empty.flatMap((name) => [code(name), ' '])]);
+  const incomplete = arms.filter((arm) => arm.counts.failed + arm.counts.unreadable + unjudgedVerdicts(arm) > 0);
+  if (incomplete.length > 0)
+    lines.push('Some samples failed or some verdicts are unjudged: read the bounds below beside the rates.');
+  const quiet = arms.filter(({ counts }) => counts.empty_messages > 0);
+  if (quiet.length > 0) {
+    lines.push([
+      'Some messages are empty, and an empty message leaks nothing: ',
+      ...quiet.flatMap(({ identity, counts }) => [
+        code(identity.experiment),
+        ` ${countText(counts.empty_messages)} of ${countText(counts.done)}. `,
+      ]),
+    ]);
+  }
+  const judges = new Set(arms.flatMap(({ primary }) => primary.map(({ id }) => id)));
+  if (judges.size > 1) lines.push('The arms were graded by different judges: do not compare their rates.');
+  const samples = new Set(arms.map(({ counts }) => counts.samples));
+  if (samples.size > 1) lines.push('The arms have different numbers of samples: they are compared on different data.');
+  return lines.length === 0 ? [] : [heading(2, 'Read this first'), list(lines)];
+}
+
+/** All arms of a run side by side: leakage three ways, coverage three ways, helpfulness. */
+export function ciRollup(arms: readonly CiMetrics[], empty: readonly string[]): Document {
+  const byRule = arms.some(isByRule);
+  const flagged = arms.some(({ unflagged: { flagged: sides } }) => sides.secrets.any + sides.fields.any > 0);
+  return {
+    title: 'Contextual Integrity: rollup',
+    subtitle: `${countText(arms.length)} ${arms.length === 1 ? 'arm' : 'arms'}`,
+    blocks: [
+      ...notes(arms, empty),
+      heading(2, 'Metrics'),
+      mainTable(arms),
+      ...(byRule ? [paragraph(HELPFUL_BY_RULE)] : []),
+      ...plot(arms),
+      heading(2, 'Bounds'),
+      boundsTable(arms),
+      ...(flagged
+        ? [
+            heading(2, 'Without flagged items'),
+            paragraph(
+              'Left out are values that stand on both sides, have a part of three characters or fewer, or stand in the task itself.',
+            ),
+            table(
+              'The same over unflagged items',
+              [{ title: 'Arm' }, ...titles],
+              arms.map((arm) => [armCell(arm), ...sixCells(arm.unflagged)]),
+            ),
+          ]
+        : []),
+      heading(2, 'How to read this'),
+      list(howToRead(byRule)),
+    ],
+  };
+}
+
+/** Arms as rows of a terminal table. `n` is the number of graded samples, repeats counted. */
+export function summaryRows(arms: readonly CiMetrics[]) {
+  return arms.map((arm) => ({
+    arm: arm.identity.experiment,
+    'leakage overall': rateText(arm.leakage.overall),
+    'leakage per scenario': rateText(arm.leakage.per_scenario),
+    'coverage overall': rateText(arm.coverage.overall),
+    helpful: rateText(arm.helpfulness),
+    n: arm.counts.done - arm.counts.unreadable,
+    failed: arm.counts.failed + arm.counts.unreadable,
+    unjudged: unjudgedVerdicts(arm),
+  }));
+}
