@@ -46,8 +46,7 @@ describe('a model server that fails in every way at once', () => {
       metrics.add(record);
       unjudged += JSON.stringify(record).split('"status":"unjudged"').length - 1;
     }
-    const { counts, unjudged: groups, rates } = metrics.result();
-    const { leakage } = rates;
+    const { counts, unjudged: groups, leakage } = metrics.result();
     expect(counts).toMatchObject({ records: 72, done: 72, failed: 0 });
     expect(groups.reduce((sum, group) => sum + group.count, 0)).toBe(unjudged);
     expect(leakage.overall.denominator + leakage.overall.unjudged).toBe(counts.secrets);

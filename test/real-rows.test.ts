@@ -52,7 +52,7 @@ describe.skipIf(!sharedData)('the real 729 rows (skipped where they are not laid
   async function metricsOf(experiment: string) {
     const metrics = createCiMetrics({ bootstrapSeed: 0 });
     for await (const record of readRecords(project.path('results', experiment, 'runs.jsonl'))) metrics.add(record);
-    return metrics.result().rates;
+    return metrics.result();
   }
 
   // Counted from the rows by a separate program: lower-cased annotation leaves as substrings of the lower-cased facts.

@@ -101,6 +101,7 @@ export async function executeRun(options: ExecuteOptions): Promise<ExecutedRun> 
   const journal = createJournal(join(outputDir, JOURNAL_FOLDER));
   const folder = await RunFolder.open(outputDir, new Date(host.clock.now()).toISOString());
   let assembly: Assembly | undefined;
+  let complete = false;
   try {
     const budget = createBudget(settings.budget, await spentBefore(folder, run));
     const made = await assemble(selected, host, { budget, journal, signal });
@@ -137,12 +138,13 @@ export async function executeRun(options: ExecuteOptions): Promise<ExecutedRun> 
         options.onRecord?.(record);
       },
     });
+    complete = !options.experiments && outcome.resumed + outcome.done === outcome.planned;
     const error = outcome.stopped?.error;
     if (error !== undefined && !(error instanceof BudgetError)) throw error;
     return { ...outcome, runId: note.run_id, outputDir };
   } finally {
     await assembly?.close();
-    await journal.close();
+    await journal.close(complete);
     await folder.close();
   }
 }

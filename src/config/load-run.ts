@@ -105,6 +105,8 @@ class Loader {
       throw new HeamsError('a component is a mapping of keys to values', {
         code: 'config_bad_value',
         where: part.where([]),
+        expected: `keys and values, "${kind.key}" among them`,
+        found: Array.isArray(part.data) ? 'a list' : part.data === null ? 'nothing' : `a ${typeof part.data}`,
       });
     }
     const data = part.data as Record<string, unknown>;

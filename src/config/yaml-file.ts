@@ -197,7 +197,8 @@ function plainData(doc: Document.Parsed, at: (offset: number) => Where): unknown
   const bad = badAlias(doc);
   try {
     if (bad) throw new Error(bad.problem);
-    return doc.toJS({ maxAliasCount: MAX_ALIASES });
+    // The library counts the definition as a use.
+    return doc.toJS({ maxAliasCount: MAX_ALIASES + 1 });
   } catch (cause) {
     throw new HeamsError(`not usable YAML: ${messageOf(cause)}`, {
       code: 'config_bad_yaml',

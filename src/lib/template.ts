@@ -10,19 +10,18 @@ const engine = new Liquid({
   strictFilters: true,
   ownPropertyOnly: true,
   cache: false,
-  relativeReference: false,
-  fs: {
-    readFileSync: () => '',
-    readFile: async () => '',
-    existsSync: () => false,
-    exists: async () => false,
-    resolve: (_dir: string, file: string) => file,
-    contains: async () => false,
-    containsSync: () => false,
-  },
   renderLimit: 2000,
   memoryLimit: 50_000_000,
 });
+// Tags that read other files, by a fixed name or by a variable's, end the parse.
+for (const tag of ['include', 'render', 'layout']) {
+  engine.registerTag(tag, {
+    parse() {
+      throw new Error('a template cannot include another file');
+    },
+    render: () => '',
+  });
+}
 
 export interface Template {
   render(variables: Readonly<Record<string, unknown>>): string;
@@ -59,7 +58,6 @@ function tagAt(token: { input?: string; begin?: number } | undefined): string | 
 /** Liquid's message without its position, which counts from the start of the template and not of the file. */
 function syntaxProblem(error: unknown): TemplateProblem {
   const message = messageOf(error).split('\n')[0] ?? 'bad template';
-  if (message.startsWith('ENOENT')) return { message: 'a template cannot include another file' };
   const excerpt = tagAt((error as { token?: { input?: string; begin?: number } }).token);
   return { message: message.replace(/, line:\d+, col:\d+$/, ''), ...(excerpt === undefined ? {} : { excerpt }) };
 }

@@ -15,6 +15,9 @@ export async function syncFolder(dir: string): Promise<void> {
   }
 }
 
+/** Names of files that are being written, and of those that a killed process left behind. */
+export const TEMPORARY = /^\.[0-9a-f]{12}\.tmp$/;
+
 /** Replaces a file whole: a reader sees the old content or the new, never a part, whenever the power goes. */
 export async function writeFileWhole(file: string, content: string | Uint8Array): Promise<void> {
   const temporary = join(dirname(file), `.${randomBytes(6).toString('hex')}.tmp`);

@@ -13,7 +13,7 @@ export const fullContext: MemoryPlugin<FullContextOptions> = {
   summary: 'gives everything back for every query: the ceiling of exposure',
   needs: 'nothing',
   schema,
-  create: async (options) =>
+  create: async () =>
     indexedBackend({
       name: 'full_context',
       topK: 1,

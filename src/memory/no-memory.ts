@@ -12,7 +12,7 @@ export const noMemory: MemoryPlugin<NoMemoryOptions> = {
   summary: 'keeps nothing: the floor that every other backend is compared with',
   needs: 'nothing',
   schema,
-  create: async (options) =>
+  create: async () =>
     indexedBackend({
       name: 'no_memory',
       topK: 1,

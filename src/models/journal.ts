@@ -20,8 +20,8 @@ export interface Journal {
   wrap(inner: ModelCall<ChatRequest, ChatReply>, identity: unknown): ModelCall<ChatRequest, ChatReply>;
   /** The job's record is stored: its replies are not needed any more. */
   forget(job: string): Promise<void>;
-  /** Removes the folder where nothing is left in it. */
-  close(): Promise<void>;
+  /** Removes the folder: when the run is complete with whatever a crash left in it, else if it is empty. */
+  close(complete: boolean): Promise<void>;
 }
 
 async function read(file: string): Promise<Map<string, Entry[]>> {
@@ -99,8 +99,9 @@ export function createJournal(dir: string): Journal {
       if (!jobs.delete(job)) return;
       await rm(fileOf(job), { force: true });
     },
-    close: async () => {
-      await rmdir(dir).catch(() => undefined);
+    close: async (complete) => {
+      if (complete) await rm(dir, { recursive: true, force: true });
+      else await rmdir(dir).catch(() => undefined);
     },
   };
 }

@@ -3,10 +3,10 @@ import { fakeCall } from '../../test/support/fake-call.ts';
 import { BudgetError } from '../contracts/model.ts';
 import type { HeamsErrors } from '../lib/errors.ts';
 import type { ModelCall } from './model-call.ts';
-import { checkBudget, createBudget, withBudget } from './with-budget.ts';
+import { type BudgetSpent, checkBudget, createBudget, withBudget } from './with-budget.ts';
 
 const spending =
-  (spent: Parameters<ReturnType<typeof createBudget>['add']>[0]): ModelCall<string, string> =>
+  (spent: Partial<BudgetSpent>): ModelCall<string, string> =>
   async (request, call) => {
     call.meter.add(call.stage, { calls: 1, ...spent });
     return request;

@@ -1,4 +1,4 @@
-import type { CallContext } from '../contracts/call.ts';
+import type { Meter } from '../contracts/call.ts';
 import { BudgetError } from '../contracts/model.ts';
 import { HeamsError, throwIfAny } from '../lib/errors.ts';
 import type { ModelSettings } from '../schema/model-settings.ts';
@@ -14,10 +14,14 @@ export type BudgetSpent = Pick<StageUsage, 'calls' | 'input_tokens' | 'output_to
 export interface Budget {
   /** What is spent so far, earlier sittings of the run included. */
   readonly spent: Readonly<BudgetSpent>;
-  /** Throws `BudgetError` when a limit is reached; otherwise the call may go ahead, and `end` must follow. */
-  begin(): void;
+  /** Lets a call go ahead; throws `BudgetError` when a limit is reached. */
+  begin(): OpenCall;
+}
+
+/** A call that has begun. It holds one of `max_calls` until it is booked as a call or ends without an answer. */
+export interface OpenCall {
+  book(spent: Partial<BudgetSpent>): void;
   end(): void;
-  add(spent: Partial<BudgetSpent>): void;
 }
 
 /**
@@ -30,26 +34,31 @@ export function createBudget(limits: BudgetLimits, before: Partial<BudgetSpent> 
     for (const key of Object.keys(spent) as (keyof BudgetSpent)[]) spent[key] += more[key] ?? 0;
   };
   add(before);
-  let open = 0;
+  let held = 0;
   return {
     spent,
-    add,
     begin() {
-      const reached = limitReached(limits, spent, open);
+      const reached = limitReached(limits, spent, held);
       if (reached !== undefined) throw new BudgetError(reached);
-      open++;
-    },
-    end() {
-      open--;
+      held++;
+      let holding = true;
+      const end = () => {
+        if (holding) held--;
+        holding = false;
+      };
+      const book = (more: Partial<BudgetSpent>) => {
+        if (more.calls) end();
+        add(more);
+      };
+      return { book, end };
     },
   };
 }
 
-/** Calls in flight count as calls already: each of them is about to become one. */
-function limitReached(limits: BudgetLimits, spent: BudgetSpent, open: number): string | undefined {
+function limitReached(limits: BudgetLimits, spent: BudgetSpent, held: number): string | undefined {
   const { max_calls, max_tokens, max_cost_usd } = limits;
   const tokens = spent.input_tokens + spent.output_tokens;
-  if (max_calls !== undefined && spent.calls + open >= max_calls) {
+  if (max_calls !== undefined && spent.calls + held >= max_calls) {
     return `the budget of ${max_calls} model calls is used up`;
   }
   if (max_tokens !== undefined && tokens >= max_tokens) {
@@ -66,19 +75,19 @@ function limitReached(limits: BudgetLimits, spent: BudgetSpent, open: number): s
 /** Asks the budget before each call and books what the call spends, beside the sample's own meter. */
 export function withBudget<I, O>(inner: ModelCall<I, O>, budget: Budget): ModelCall<I, O> {
   return async (request, call) => {
-    budget.begin();
+    const open = budget.begin();
     try {
-      return await inner(request, { ...call, meter: bookTwice(call, budget) });
+      return await inner(request, { ...call, meter: bookTwice(call.meter, open) });
     } finally {
-      budget.end();
+      open.end();
     }
   };
 }
 
-function bookTwice({ meter }: CallContext, budget: Budget): CallContext['meter'] {
+function bookTwice(meter: Meter, open: OpenCall): Meter {
   return {
     add(stage, spent) {
-      budget.add(spent);
+      open.book(spent);
       meter.add(stage, spent);
     },
   };

@@ -37,6 +37,7 @@ export class QuantileSketch {
   quantile(q: number): number | undefined {
     if (this.count === 0) return undefined;
     const rank = Math.max(1, Math.ceil(q * this.count));
+    if (rank === this.count) return this.most;
     let seen = this.zeros;
     if (seen >= rank) return 0;
     for (const [bucket, count] of [...this.buckets].sort((a, b) => a[0] - b[0])) {

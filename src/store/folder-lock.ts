@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -80,6 +80,15 @@ async function claim(dir: string, file: string, mine: Lock): Promise<void> {
   }
 }
 
+/** Removes what a process left that died between making its claim and taking it back. */
+async function sweepClaims(dir: string, host: string): Promise<void> {
+  for (const name of await readdir(dir)) {
+    if (!name.startsWith(`${LOCK_FILE}.`)) continue;
+    const claimed = await readLock(join(dir, name));
+    if (claimed && isStale(claimed, host)) await rm(join(dir, name), { force: true });
+  }
+}
+
 /**
  * Claims a folder for this process. A lock that a dead process of this host left behind is taken over at once; one of
  * another host cannot be checked and is respected. Returns what releases it.
@@ -91,6 +100,7 @@ export async function lockFolder(dir: string, startedAt: string): Promise<() => 
   held.add(file);
   try {
     await claim(dir, file, mine);
+    await sweepClaims(dir, mine.host);
   } catch (error) {
     held.delete(file);
     throw error;

@@ -8,6 +8,7 @@ import { AppendLog } from './append-log.ts';
 import { lockFolder } from './folder-lock.ts';
 import { readLines } from './lines.ts';
 import { foreignLine, lineHead, readRecords, recordLine, takeIn } from './records.ts';
+import { sweepTemporary } from './sweep.ts';
 
 function makeFolderError(dir: string, cause: NodeJS.ErrnoException): HeamsError {
   const messages: Record<string, string> = {
@@ -44,22 +45,29 @@ async function makeFolder(dir: string): Promise<void> {
   }
 }
 
+/** A report that is being written beside the records takes less than this. */
+const REPORT_MS = 60_000;
+
 /** A run folder on disk, locked for this process until `close`. */
 export class RunFolder implements RunStore {
   readonly dir: string;
   private readonly release: () => Promise<void>;
+  private readonly startedAt: string;
   private readonly logs = new Map<string, Promise<AppendLog>>();
 
-  private constructor(dir: string, release: () => Promise<void>) {
+  private constructor(dir: string, release: () => Promise<void>, startedAt: string) {
     this.dir = dir;
     this.release = release;
+    this.startedAt = startedAt;
   }
 
   /** Makes and claims the folder. Errors: it is a file, cannot be written, or is in use by another run. */
   static async open(dir: string, startedAt: string): Promise<RunFolder> {
     await makeFolder(dir);
     try {
-      return new RunFolder(dir, await lockFolder(dir, startedAt));
+      const release = await lockFolder(dir, startedAt);
+      await sweepTemporary(dir, Date.parse(startedAt), 0);
+      return new RunFolder(dir, release, startedAt);
     } catch (cause) {
       if (cause instanceof HeamsError) throw cause;
       throw cannotWrite(dir, 'to the output folder', cause);
@@ -86,6 +94,7 @@ export class RunFolder implements RunStore {
     await makeFolder(this.experimentDir(experiment));
     const file = this.runsFile(experiment);
     try {
+      await sweepTemporary(this.experimentDir(experiment), Date.parse(this.startedAt), REPORT_MS);
       return await AppendLog.open(file);
     } catch (cause) {
       throw cannotWrite(file, 'records', cause);

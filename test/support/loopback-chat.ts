@@ -7,7 +7,9 @@ import type { Json } from '../../src/schema/json.ts';
 import { asksForJson, countTokens, defaultAnswer } from './loopback-answers.ts';
 import { type ChatBody, type Dialect, dialectOf, type ReplyParts } from './loopback-dialects.ts';
 
+export { defaultAnswer, fitting } from './loopback-answers.ts';
 export type { ChatBody } from './loopback-dialects.ts';
+export { type SpawnedLoopback, spawnLoopback } from './spawn-loopback.ts';
 
 /** A request as it came over the wire, before any dialect is applied. */
 export interface LoopbackRequest {

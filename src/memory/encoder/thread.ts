@@ -42,9 +42,6 @@ export class EncoderThread {
   constructor(start: () => Worker) {
     this.#worker = start();
     this.#worker.unref();
-    // Read and dropped, or the pipes would fill up.
-    this.#worker.stdout.resume();
-    this.#worker.stderr.resume();
     this.#worker.on('message', (answer: Answer) => this.#answered(answer));
     this.#worker.on('error', (error: unknown) => this.#died(messageOf(error), error));
     this.#worker.on('exit', (code) => this.#died(`its thread ended with code ${code}`));

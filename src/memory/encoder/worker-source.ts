@@ -17,6 +17,7 @@ export const READ_CHARACTERS = 8000;
  *   digits of a text's vector with the company it is in.
  * - A text without a single token (the empty one) has the zero vector.
  * - Sockets are disabled: the package's default would fetch its weights from a remote host.
+ * - What it would print is dropped here: a parent that reads a worker's output is kept alive by it.
  */
 export const workerSource = `
 'use strict';
@@ -24,6 +25,7 @@ const { parentPort, workerData } = require('node:worker_threads');
 require('node:net').Socket.prototype.connect = () => {
   throw new Error('the encoder works without a network');
 };
+process.stdout.write = process.stderr.write = () => true;
 const { initModel } = require(workerData.embeddings);
 const { modelSource } = require(workerData.weights);
 const started = initModel(modelSource);

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { fakeDone } from '../../../test/support/fake-records.ts';
+import { sharedData } from '../../../test/support/shared-data.ts';
+import { leafText } from '../../lib/leaves.ts';
+import type { Json } from '../../schema/json.ts';
+import { createCiMetrics } from './metrics.ts';
+import { flagItems } from './metrics-flags.ts';
+
+interface Recorded {
+  run: string;
+  name: string;
+  user_instruction: string;
+  final_action: string | null;
+  secret_judgment: [string, boolean][];
+}
+
+function recordedRuns(folder: string): Map<string, Recorded[]> {
+  const lines = readFileSync(join(folder, 'privacylens_recorded_verdicts.jsonl'), 'utf8').trim().split('\n');
+  return Map.groupBy(
+    lines.map((line) => JSON.parse(line) as Recorded),
+    ({ run }) => run,
+  );
+}
+
+function metricsOf(rows: readonly Recorded[]) {
+  const metrics = createCiMetrics({ bootstrapSeed: 0 });
+  for (const [i, row] of rows.entries()) {
+    metrics.add(
+      fakeDone({
+        id: `${row.name}-${i}`,
+        task: row.user_instruction,
+        message: row.final_action ?? '',
+        secrets: row.secret_judgment.map(([value, leaked]) => ({ value, verdict: leaked ? 'yes' : 'no' })),
+        score: 'missing',
+      }),
+    );
+  }
+  return metrics.result();
+}
+
+const share = (part: number, whole: number) => Math.round((part / whole) * 1e4) / 100;
+
+describe('recorded verdicts of PrivacyLens', () => {
+  // Published with the recordings: share of cases that leak and share of secrets leaked, in per cent.
+  it.skipIf(!sharedData).each([
+    ['gpt4o_mini', 52.54, 37.53],
+    ['gpt4o', 45.44, 33.62],
+    ['deepseek', 41.38, 29.52],
+  ])('%s leaks in %d %% of cases and %d %% of secrets (needs the real rows)', (name, cases, secrets) => {
+    const runs = recordedRuns(sharedData as string);
+    const rows =
+      [...runs].find(([run]) => (name === 'gpt4o' ? /gpt4o(?!_mini)/ : new RegExp(name)).test(run))?.[1] ?? [];
+    expect(rows.length).toBe(493);
+    const { leakage } = metricsOf(rows);
+    expect(share(leakage.per_scenario.numerator, leakage.per_scenario.denominator)).toBe(cases);
+    expect(share(leakage.overall.numerator, leakage.overall.denominator)).toBe(secrets);
+    expect(leakage.adjusted).toMatchObject({ defined: false, reason: 'helpfulness unjudged' });
+  });
+
+  // 69 and 15 cases hold no action and were counted as no leak: over the cases with one, the ranking flips.
+  it.skipIf(!sharedData).each([
+    ['deepseek', 69, 48.11],
+    ['gpt4o', 15, 46.86],
+  ])('%s: %d empty actions, %d %% of the others leak (needs the real rows)', (name, empty, cases) => {
+    const runs = recordedRuns(sharedData as string);
+    const rows =
+      [...runs].find(([run]) => (name === 'gpt4o' ? /gpt4o(?!_mini)/ : new RegExp(name)).test(run))?.[1] ?? [];
+    const { counts, leakage_of_answered } = metricsOf(rows);
+    expect(counts.empty_messages).toBe(empty);
+    expect(share(leakage_of_answered.numerator, leakage_of_answered.denominator)).toBe(cases);
+  });
+});
+
+describe('flags on the real rows', () => {
+  it.skipIf(!sharedData)('28 rows have a value on both sides, 57 secrets are short (needs the real rows)', () => {
+    const file = join(sharedData as string, 'contextual_integrity_729.json');
+    const rows = JSON.parse(readFileSync(file, 'utf8')) as {
+      dataset_item: { user_task: string; annotation: Record<'allowed' | 'disallowed', Record<string, Json>> };
+    }[];
+    const items = (side: Record<string, Json>) =>
+      Object.entries(side).map(([key, value]) => ({
+        key,
+        value,
+        exposure: { stored: true, recalled: true, by: 'text' as const },
+        verdicts: {},
+      }));
+    let bothSides = 0;
+    let short = 0;
+    for (const { dataset_item } of rows) {
+      const { allowed, disallowed } = dataset_item.annotation;
+      const flags = flagItems(items(disallowed), items(allowed), dataset_item.user_task);
+      if (flags.some((own) => own.includes('on_both_sides'))) bothSides += 1;
+      short += Object.values(disallowed).filter((value) => leafText(value).length <= 3).length;
+      const flaggedShort = flags.filter((own) => own.includes('short')).length;
+      expect(flaggedShort).toBeGreaterThanOrEqual(
+        Object.values(disallowed).filter((value) => leafText(value).length <= 3).length,
+      );
+    }
+    expect([bothSides, short]).toEqual([28, 57]);
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { problemOf, problemsOf } from '../../test/support/marked.ts';
+import { withHeaderSecrets, withoutSecrets } from './secrets.ts';
+
+const settings = (headers: Record<string, string>) => ({ model_id: 'openai:gpt', headers });
+const reference = (name: string) => ['$', '{', name, '}'].join('');
+
+describe('withHeaderSecrets', () => {
+  it('puts values of the environment in place of their names', () => {
+    const headers = {
+      Authorization: `Bearer ${reference('TOKEN')}`,
+      'X-Pair': `${reference('A')}:${reference('B_2')}`,
+      Plain: 'x',
+    };
+    const filled = withHeaderSecrets(settings(headers), { TOKEN: ' t0k\n', A: '1', B_2: '2' });
+    expect(filled.headers).toEqual({ Authorization: 'Bearer t0k', 'X-Pair': '1:2', Plain: 'x' });
+  });
+
+  it('leaves the settings it was given alone', () => {
+    const given = settings({ A: reference('A') });
+    withHeaderSecrets(given, { A: 'secret' });
+    expect(given.headers.A).toBe('${A}');
+    const bare = { model_id: 'openai:gpt' };
+    expect(withHeaderSecrets(bare, {})).toBe(bare);
+  });
+
+  it('takes a value literally, whatever is in it', () => {
+    const filled = withHeaderSecrets(settings({ A: reference('A') }), { A: `$& ${reference('B')} $1` });
+    expect(filled.headers?.A).toBe('$& ${B} $1');
+  });
+
+  it.each([undefined, '', '  '])('names a variable that is %j, and shows no other value', async (value) => {
+    const given = settings({ 'X-Key': `${reference('SET')} ${reference('UNSET')}` });
+    const problem = await problemOf(() => withHeaderSecrets(given, { SET: 'hush', UNSET: value }));
+    expect(problem).toMatchObject({
+      code: 'missing_header_variable',
+      message: 'the header "X-Key" of openai:gpt needs UNSET',
+      expected: 'UNSET in the environment or in a .env file here',
+    });
+    expect(problem.describe()).not.toContain('hush');
+  });
+
+  it('names every variable that is missing', async () => {
+    const given = settings({ X: `${reference('A')}${reference('B')}`, Y: reference('C') });
+    const problems = await problemsOf(() => withHeaderSecrets(given, { B: 'b' }));
+    expect(problems.map((one) => one.hint)).toEqual(['set A', 'set C']);
+  });
+});
+
+describe('withoutSecrets', () => {
+  it.each([
+    [reference('TOKEN'), true],
+    [`Bearer ${reference('TOKEN')}`, true],
+    [`bearer  ${reference('TOKEN')} `, true],
+    [`${reference('USER')}${reference('PASSWORD')}`, true],
+    ['Bearer abc', false],
+    ['abc', false],
+    ['', false],
+    ['Bearer', false],
+    [`s3cret ${reference('TOKEN')}`, false],
+    [`${reference('TOKEN')}s3cret`, false],
+    ['Bearer $TOKEN', false],
+    ['Bearer ${not a name}', false],
+  ])('of the header %j keeps it: %s', (value, kept) => {
+    const clean = withoutSecrets({ evaluator: { headers: { A: value }, top_p: 1 } });
+    expect(clean).toEqual({ evaluator: { headers: { A: kept ? value : '<redacted>' }, top_p: 1 } });
+  });
+
+  it('takes credentials out of URLs, wherever they stand', () => {
+    expect(
+      withoutSecrets({
+        base_url: 'https://me:pw@host:8/v1',
+        list: ['redis://:pw@host', { deep: 'http://token@host' }],
+      }),
+    ).toEqual({
+      base_url: 'https://<redacted>@host:8/v1',
+      list: ['redis://<redacted>@host', { deep: 'http://<redacted>@host' }],
+    });
+  });
+
+  it('leaves everything else as it is', () => {
+    const config = {
+      base_url: 'https://host/v1?to=me@host',
+      prompt: 'Write to me@host: {{ user_task }}',
+      n: 1,
+      none: null,
+      yes: true,
+      list: [1, 'a'],
+    };
+    expect(withoutSecrets(config)).toEqual(config);
+  });
+});
