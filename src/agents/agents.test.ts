@@ -2,20 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { agentContract, facts, fakeMemory, labels, task } from '../../test/support/agent-contract.ts';
 import { fakeCall } from '../../test/support/fake-call.ts';
 import { fakePluginContext } from '../../test/support/plugin-context.ts';
-import { scriptedModel } from '../../test/support/scripted-model.ts';
 import type { Agent } from '../contracts/agent.ts';
 import type { AgentPlugin } from '../contracts/plugin.ts';
+import { scriptedModel } from '../models/scripted-model.ts';
 import { dump } from './dump.ts';
 import { llm } from './llm.ts';
 import { oracle } from './oracle.ts';
 import { redacted } from './redacted.ts';
 import { silent } from './silent.ts';
 
-const controls = { silent, dump, oracle, redacted };
-const control = (plugin: AgentPlugin<never>): Promise<Agent> => {
-  const { schema, create } = plugin as AgentPlugin;
-  return create(schema.parse({ kind: plugin.name }), fakePluginContext());
-};
+const controls = [silent, dump, oracle, redacted] as AgentPlugin[];
+const control = <O>({ name, schema, create }: AgentPlugin<O>): Promise<Agent> =>
+  create(schema.parse({ kind: name }), fakePluginContext());
 
 agentContract('silent', () => control(silent), { seesLabels: false, searches: 0 });
 agentContract('dump', () => control(dump), { seesLabels: false, searches: 1 });
@@ -36,13 +34,13 @@ for (const [strategy, { file, searches, script }] of Object.entries(scripts)) {
   const make = () =>
     llm.create(
       llm.schema.parse({ model_id: 'test:scripted', memory_strategy: strategy, ...file }),
-      fakePluginContext({ model: scriptedModel(...script) }),
+      fakePluginContext({ model: scriptedModel(script) }),
     );
   agentContract(`llm, ${strategy}`, make, { seesLabels: false, searches });
 }
 
 describe('controls', () => {
-  const message = async (plugin: AgentPlugin<never>, memory = fakeMemory()) => {
+  const message = async <O>(plugin: AgentPlugin<O>, memory = fakeMemory()) => {
     const agent = await control(plugin);
     return (await agent.respond(agent.seesLabels ? { ...task, labels } : task, memory, fakeCall())).message;
   };
@@ -68,11 +66,11 @@ describe('controls', () => {
     );
   });
 
-  it.each(Object.values(controls))('take a name and refuse what they do not know ($name)', async (plugin) => {
-    const { schema, create } = plugin as AgentPlugin;
+  it.each(controls)('take a name and refuse what they do not know ($name)', async (plugin) => {
+    const { schema, create } = plugin;
     const named = await create(schema.parse({ kind: plugin.name, name: 'mine' }), fakePluginContext());
     expect(named.name).toBe('mine');
-    expect((await control(plugin as AgentPlugin<never>)).name).toBe(plugin.name);
+    expect((await control(plugin)).name).toBe(plugin.name);
     expect(schema.safeParse({ kind: plugin.name, model_id: 'openai:x' }).success).toBe(false);
   });
 });

@@ -1,4 +1,7 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import type { z } from 'zod';
 import { fakeCall } from '../../test/support/fake-call.ts';
 import { memoryContract } from '../../test/support/memory-contract.ts';
@@ -123,6 +126,19 @@ describe('memory files', () => {
     const file = { backend: 'vector', embedding_model_id: 'openai-compatible:m', base_url: 'http://127.0.0.1:1/v1' };
     expect((await create(vector, file, context)).capabilities.needs_key).toBe(false);
     expect((await create(vector, { ...file, api_key_env: 'MY_KEY' }, context)).capabilities.needs_key).toBe(true);
+  });
+});
+
+describe('shipped memory configs', async () => {
+  const folder = join(import.meta.dirname, '../../configs/memory');
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.yaml'));
+  const plugins = [noMemory, fullContext, bm25, vector, hybrid] as MemoryPlugin[];
+
+  it.each(files)('%s fits its plug-in', async (file) => {
+    const config = parse(await readFile(join(folder, file), 'utf8')) as { backend: string; name: string };
+    const plugin = plugins.find(({ name }) => name === config.backend) as MemoryPlugin;
+    expect(plugin.schema.safeParse(config).error).toBeUndefined();
+    expect(`${config.name}.yaml`).toBe(file);
   });
 });
 

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fakeDone } from '../../../test/support/fake-records.ts';
 import { sharedData } from '../../../test/support/shared-data.ts';
-import { leafText } from '../../lib/leaves.ts';
 import type { Json } from '../../schema/json.ts';
 import { createCiMetrics } from './metrics.ts';
 import { flagItems } from './metrics-flags.ts';
@@ -16,12 +15,11 @@ interface Recorded {
   secret_judgment: [string, boolean][];
 }
 
-function recordedRuns(folder: string): Map<string, Recorded[]> {
-  const lines = readFileSync(join(folder, 'privacylens_recorded_verdicts.jsonl'), 'utf8').trim().split('\n');
-  return Map.groupBy(
-    lines.map((line) => JSON.parse(line) as Recorded),
-    ({ run }) => run,
-  );
+function recordedRun(run: string): Recorded[] {
+  const lines = readFileSync(join(sharedData as string, 'privacylens_recorded_verdicts.jsonl'), 'utf8')
+    .trim()
+    .split('\n');
+  return lines.map((line) => JSON.parse(line) as Recorded).filter((row) => row.run === run);
 }
 
 function metricsOf(rows: readonly Recorded[]) {
@@ -45,13 +43,11 @@ const share = (part: number, whole: number) => Math.round((part / whole) * 1e4) 
 describe('recorded verdicts of PrivacyLens', () => {
   // Published with the recordings: share of cases that leak and share of secrets leaked, in per cent.
   it.skipIf(!sharedData).each([
-    ['gpt4o_mini', 52.54, 37.53],
-    ['gpt4o', 45.44, 33.62],
-    ['deepseek', 41.38, 29.52],
-  ])('%s leaks in %d %% of cases and %d %% of secrets (needs the real rows)', (name, cases, secrets) => {
-    const runs = recordedRuns(sharedData as string);
-    const rows =
-      [...runs].find(([run]) => (name === 'gpt4o' ? /gpt4o(?!_mini)/ : new RegExp(name)).test(run))?.[1] ?? [];
+    ['main_gpt4o_mini_naive', 52.54, 37.53],
+    ['main_gpt4o_naive', 45.44, 33.62],
+    ['main_deepseek_naive', 41.38, 29.52],
+  ])('%s leaks in %s per cent of cases and %s of secrets (needs the real rows)', (run, cases, secrets) => {
+    const rows = recordedRun(run);
     expect(rows.length).toBe(493);
     const { leakage } = metricsOf(rows);
     expect(share(leakage.per_scenario.numerator, leakage.per_scenario.denominator)).toBe(cases);
@@ -61,12 +57,10 @@ describe('recorded verdicts of PrivacyLens', () => {
 
   // 69 and 15 cases hold no action and were counted as no leak: over the cases with one, the ranking flips.
   it.skipIf(!sharedData).each([
-    ['deepseek', 69, 48.11],
-    ['gpt4o', 15, 46.86],
-  ])('%s: %d empty actions, %d %% of the others leak (needs the real rows)', (name, empty, cases) => {
-    const runs = recordedRuns(sharedData as string);
-    const rows =
-      [...runs].find(([run]) => (name === 'gpt4o' ? /gpt4o(?!_mini)/ : new RegExp(name)).test(run))?.[1] ?? [];
+    ['main_deepseek_naive', 69, 48.11],
+    ['main_gpt4o_naive', 15, 46.86],
+  ])('%s: %i empty actions, %s per cent of the others leak (needs the real rows)', (run, empty, cases) => {
+    const rows = recordedRun(run);
     const { counts, leakage_of_answered } = metricsOf(rows);
     expect(counts.empty_messages).toBe(empty);
     expect(share(leakage_of_answered.numerator, leakage_of_answered.denominator)).toBe(cases);
@@ -92,11 +86,7 @@ describe('flags on the real rows', () => {
       const { allowed, disallowed } = dataset_item.annotation;
       const flags = flagItems(items(disallowed), items(allowed), dataset_item.user_task);
       if (flags.some((own) => own.includes('on_both_sides'))) bothSides += 1;
-      short += Object.values(disallowed).filter((value) => leafText(value).length <= 3).length;
-      const flaggedShort = flags.filter((own) => own.includes('short')).length;
-      expect(flaggedShort).toBeGreaterThanOrEqual(
-        Object.values(disallowed).filter((value) => leafText(value).length <= 3).length,
-      );
+      short += flags.filter((own) => own.includes('short')).length;
     }
     expect([bothSides, short]).toEqual([28, 57]);
   });

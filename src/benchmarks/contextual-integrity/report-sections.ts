@@ -156,7 +156,7 @@ export function judgeSection({ unjudged, scores }: CiMetrics): Block[] {
       ],
     ),
   ];
-  if (unjudged.length === 0) return [...blocks, paragraph('Nothing is unjudged.')];
+  if (unjudged.length === 0) return [...blocks, paragraph('No verdict is unjudged.')];
   const rows = unjudged.map(({ kind, reason, count }) => [kind, reason.replace('_', ' '), countText(count)]);
   return [...blocks, table('Unjudged verdicts by reason', [left('Of'), left('Reason'), right('Verdicts')], rows)];
 }
@@ -235,8 +235,12 @@ function worstBlock(sample: WorstSample): Block {
   );
 }
 
-export function worstSection({ worst }: CiMetrics): Block[] {
-  if (worst.length === 0) return [heading(2, 'Worst samples'), paragraph('No sample leaks.')];
+export function worstSection({ worst, counts }: CiMetrics): Block[] {
+  if (worst.length === 0)
+    return [
+      heading(2, 'Worst samples'),
+      paragraph(counts.done > counts.unreadable ? 'No sample leaks.' : 'No sample has a grade.'),
+    ];
   return [
     heading(2, 'Worst samples'),
     paragraph(
