@@ -50,13 +50,19 @@ function withModel(text: string, key: 'model_id' | 'judge_model_id', provider: P
   return text.replace(new RegExp(`^( *)${key}: .*\\n`, 'm'), `$1${key}: ${model}\n${address}`);
 }
 
-const runFile = `# Your scenarios, with and without memory. Check it first: heams validate --config configs/runs/my_run.yaml
+/** A local server has no price, so its runs are limited by calls. */
+const limits = (provider: Provider): string =>
+  provider === 'openai-compatible' ? 'max_calls: 1000' : 'max_cost_usd: 1.00';
+
+const runFile = (
+  provider: Provider,
+): string => `# Your scenarios, with and without memory. Check it first: heams validate --config configs/runs/my_run.yaml
 name: my_run
 benchmark_config_file: my_benchmark.yaml
 seed: 0            # shuffles the facts of each sample; the same seed gives the same run
 repeats: 1         # raise it to see how far answers vary
 concurrency: 16    # samples in flight at once
-budget: { max_cost_usd: 1.00 }   # the run stops cleanly here, and the same command goes on with a higher limit
+budget: { ${limits(provider)} }   # the run stops cleanly here, and the same command goes on with a higher limit
 experiments:
   # The floor: without memory nothing can leak and nothing can be told.
   - { name: no_memory, agent_config_file: assistant.yaml, memory_config_file: no_memory.yaml }
@@ -73,7 +79,7 @@ async function projectFiles(provider: Provider): Promise<Map<string, string>> {
     provider,
   );
   return new Map([
-    ['configs/runs/my_run.yaml', runFile],
+    ['configs/runs/my_run.yaml', runFile(provider)],
     [
       'configs/benchmarks/my_benchmark.yaml',
       benchmark.replace(/^( *)bundled: heams_scenarios\n/m, '$1file: ../../scenarios/my_scenarios.jsonl\n'),

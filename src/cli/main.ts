@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { CommanderError } from 'commander';
 import { exit, type Io } from './io.ts';
 import { buildProgram } from './program.ts';
 
@@ -36,6 +37,10 @@ try {
     process.exitCode = code;
   }).parseAsync(process.argv);
 } catch (error) {
-  const { reportError } = await import('./report-error.ts');
-  process.exitCode = reportError(error, io);
+  // Commander has printed what it had to say, be it help or a complaint.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? exit.done : exit.badInput;
+  else {
+    const { reportError } = await import('./report-error.ts');
+    process.exitCode = reportError(error, io);
+  }
 }

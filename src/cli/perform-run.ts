@@ -75,7 +75,7 @@ export function describeEnd({ executed }: Performed, io: Io): string[] {
   const failed = statuses.reduce((sum, status) => sum + status.failed, 0);
   const where = relative(io.cwd, outputDir) || '.';
   const lines = [`${done} of ${planned} samples done, ${failed} failed. Results: ${where}`];
-  const unfinished = done + failed < planned;
+  const unfinished = statuses.some((status) => status.state === 'stopped');
   if (stopped && unfinished) {
     const message = stopped.error instanceof Error ? ` ${stopped.error.message}` : '';
     lines.push(`${reasons[stopped.reason]}${message} The same command goes on where it stopped.`);

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { VERSION } from '../lib/version.ts';
-import { exit, type Io } from './io.ts';
+import type { Io } from './io.ts';
 
 function positiveInteger(text: string): number {
   const value = Number(text);
@@ -37,10 +37,7 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .version(VERSION, '-V, --version')
     .showHelpAfterError('(heams --help shows what there is)')
     .configureOutput({ writeOut: (text) => io.out(text.trimEnd()), writeErr: (text) => io.note(text.trimEnd()) })
-    .exitOverride((error) => {
-      // Commander has printed what it had to say.
-      done(error.exitCode === 0 ? exit.done : exit.badInput);
-    });
+    .exitOverride();
 
   const add = (name: string, description: string, parent = program) =>
     parent.command(name).description(description).copyInheritedSettings(program);

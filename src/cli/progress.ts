@@ -44,9 +44,11 @@ export function liveProgress({ io, clock, headline, headlineName }: ProgressOpti
     const left = finished() === 0 ? undefined : (seconds / finished()) * (total - finished());
     return [
       ...(seen.failed > 0 ? [`${seen.failed} failed`] : []),
-      `${(seen.calls / seconds).toFixed(1)} calls/s`,
+      ...(seen.calls > 0 ? [`${(seen.calls / seconds).toFixed(1)} calls/s`] : []),
       `${headlineName} so far ${seen.of === 0 ? 'undefined' : `${((100 * seen.hits) / seen.of).toFixed(1)} % of ${seen.of}`}`,
-      `$${seen.cost.toFixed(4)}${seen.unpriced > 0 ? ` + ${seen.unpriced} unpriced calls` : ''}`,
+      ...(seen.calls > 0
+        ? [`$${seen.cost.toFixed(4)}${seen.unpriced > 0 ? ` + ${seen.unpriced} unpriced calls` : ''}`]
+        : []),
       `${left === undefined ? '-' : duration(left)} left`,
     ].join(' | ');
   };

@@ -49,6 +49,11 @@ describe('misspelled keys', () => {
     expect(problem.hint).toBe('did you mean "memory"?');
   });
 
+  it('of a key that must be there', async () => {
+    const problem = await markedProblem(runFile, `${head}▸experimens:\n${arm}`);
+    expect(problem.hint).toBe('did you mean "experiments"?');
+  });
+
   it('in a component file', async () => {
     const problem = await markedProblem('configs/memory/keyword.yaml', 'backend: keyword\n▸topk: 3\n');
     expect(problem.expected).toBe('one of: name, description, backend, top_k, ranking');

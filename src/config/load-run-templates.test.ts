@@ -98,10 +98,13 @@ describe('prompts', () => {
     expect((await markedProblem(instructions)).message).toContain(message);
   });
 
-  it.each(["{% include 'other' %}", "{% render 'other' %}", "{% layout 'other' %}"])('with %s', async (tag) => {
-    const problem = await markedProblem(`▸|\n  ${tag}`);
-    expect(problem.message).toBe('a template cannot include another file in "instructions"');
-  });
+  it.each(["{% include 'other' %}", "{% render 'other' %}", "{% layout 'other' %}", '{% include recipient %}'])(
+    'with %s',
+    async (tag) => {
+      const problem = await markedProblem(`|\n  ▸${tag}`);
+      expect(problem.message).toBe('a template cannot include another file in "instructions"');
+    },
+  );
 
   it('without the variable that they are for', async () => {
     const { text, line, column } = marked(

@@ -19,14 +19,14 @@ describe('withHeaderSecrets', () => {
   it('leaves the settings it was given alone', () => {
     const given = settings({ A: reference('A') });
     withHeaderSecrets(given, { A: 'secret' });
-    expect(given.headers.A).toBe('${A}');
+    expect(given.headers.A).toBe(reference('A'));
     const bare = { model_id: 'openai:gpt' };
     expect(withHeaderSecrets(bare, {})).toBe(bare);
   });
 
   it('takes a value literally, whatever is in it', () => {
     const filled = withHeaderSecrets(settings({ A: reference('A') }), { A: `$& ${reference('B')} $1` });
-    expect(filled.headers?.A).toBe('$& ${B} $1');
+    expect(filled.headers?.A).toBe(`$& ${reference('B')} $1`);
   });
 
   it.each([undefined, '', '  '])('names a variable that is %j, and shows no other value', async (value) => {
@@ -60,7 +60,7 @@ describe('withoutSecrets', () => {
     [`s3cret ${reference('TOKEN')}`, false],
     [`${reference('TOKEN')}s3cret`, false],
     ['Bearer $TOKEN', false],
-    ['Bearer ${not a name}', false],
+    [`Bearer ${reference('not a name')}`, false],
   ])('of the header %j keeps it: %s', (value, kept) => {
     const clean = withoutSecrets({ evaluator: { headers: { A: value }, top_p: 1 } });
     expect(clean).toEqual({ evaluator: { headers: { A: kept ? value : '<redacted>' }, top_p: 1 } });

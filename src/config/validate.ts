@@ -126,10 +126,17 @@ function valueHint(issue: Issue, found: unknown, keys: () => string[]): { hint?:
   return {};
 }
 
+/** A rule about a mapping as a whole, such as "either a or b", says nothing while a key of that mapping is misspelled. */
+function withoutEchoes(issues: readonly Issue[]): Issue[] {
+  const misspelled = new Set(issues.flatMap(({ code, path }) => (code === 'unrecognized_keys' ? [path.join()] : [])));
+  return issues.filter(({ code, path }) => code !== 'custom' || !misspelled.has(path.join()));
+}
+
 /** Parses a config value, or throws every problem found, each with its place and the nearest valid name. */
 export function validate<T>(schema: z.ZodType<T>, data: unknown, source: Source): T {
   const parsed = schema.safeParse(data);
   if (parsed.success) return parsed.data;
-  throwIfAny(parsed.error.issues.flatMap(closest).flatMap((issue) => toErrors(issue, data, schema, source)));
+  const issues = withoutEchoes(parsed.error.issues.flatMap(closest));
+  throwIfAny(issues.flatMap((issue) => toErrors(issue, data, schema, source)));
   throw parsed.error;
 }

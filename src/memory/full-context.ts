@@ -16,6 +16,7 @@ export const fullContext: MemoryPlugin<FullContextOptions> = {
   create: async () =>
     indexedBackend({
       name: 'full_context',
+      // A search needs a number; this one has no effect.
       topK: 1,
       capabilities: { honours_k: false },
       index: everything,

@@ -15,6 +15,7 @@ export const noMemory: MemoryPlugin<NoMemoryOptions> = {
   create: async () =>
     indexedBackend({
       name: 'no_memory',
+      // A search needs a number; this one has no effect.
       topK: 1,
       capabilities: { stores: false, honours_k: false },
       index: () => ({ add: async () => {}, search: async () => [] }),

@@ -38,4 +38,24 @@ describe('withDeadline', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     expect(clock.sleepers).toBe(0);
   });
+
+  it('gives each attempt its own time, with one sleep for all', async () => {
+    const clock = manualClock();
+    const deadline = withDeadline(hanging, options(clock));
+    const ended: string[] = [];
+    const start = (name: string) => void deadline(name, fakeCall()).catch(() => ended.push(name));
+    start('first');
+    await clock.advance(500);
+    start('second');
+    start('third');
+    expect(clock.sleepers).toBe(1);
+    await clock.advance(1500);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(ended).toEqual(['first']);
+    await clock.advance(499);
+    expect(ended).toEqual(['first']);
+    await clock.advance(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect([ended, clock.sleepers]).toEqual([['first', 'second', 'third'], 0]);
+  });
 });

@@ -3,32 +3,80 @@ import { ModelError } from '../contracts/model.ts';
 import type { ModelCall } from './model-call.ts';
 import { onAbort } from './on-abort.ts';
 
-/** Made once: an abort without a reason builds an error with a stack for every call. */
-const DONE = new Error('the attempt is over');
+export interface DeadlineOptions {
+  clock: Clock;
+  timeoutMs: number;
+  modelId: string;
+}
+
+interface Attempt {
+  /** On the clock's monotonic time, in milliseconds. */
+  due: number;
+  controller: AbortController;
+}
 
 /**
  * Ends an attempt that takes longer than `timeoutMs`, down to its socket. Each attempt has a signal of its own, which hears
  * of the run's abort and forgets it with the attempt: `AbortSignal.any` would leave something behind for every call of a
  * long run.
  */
-export function withDeadline<I, O>(
-  inner: ModelCall<I, O>,
-  { clock, timeoutMs, modelId }: { clock: Clock; timeoutMs: number; modelId: string },
-): ModelCall<I, O> {
+export function withDeadline<I, O>(inner: ModelCall<I, O>, options: DeadlineOptions): ModelCall<I, O> {
+  const watch = createWatch(options);
   return async (request, call) => {
     call.signal.throwIfAborted();
-    const attempt = new AbortController();
-    const finished = new AbortController();
-    const pass = () => attempt.abort(call.signal.reason);
-    const expire = () =>
-      attempt.abort(new ModelError('timeout', `${modelId}: no answer within ${timeoutMs / 1000} s`, { modelId }));
-    const off = onAbort(call.signal, pass);
-    clock.sleep(timeoutMs, finished.signal).then(expire, () => {});
+    const controller = new AbortController();
+    const off = onAbort(call.signal, () => controller.abort(call.signal.reason));
+    const attempt = watch.add(controller);
     try {
-      return await inner(request, { ...call, signal: attempt.signal });
+      return await inner(request, { ...call, signal: controller.signal });
     } finally {
-      finished.abort(DONE);
+      watch.remove(attempt);
       off();
     }
+  };
+}
+
+/** Made once: an abort without a reason builds an error with a stack. */
+const DONE = new Error('nobody is under way');
+
+/**
+ * All attempts take the same time at most, so they fall due in the order in which they began: one sleep for the oldest
+ * serves thousands in flight. Nobody under way, no sleep: it must not keep the process alive.
+ */
+function createWatch({ clock, timeoutMs, modelId }: DeadlineOptions) {
+  const attempts = new Set<Attempt>();
+  let sleep: AbortController | undefined;
+
+  const expire = () => {
+    sleep = undefined;
+    for (const attempt of attempts) {
+      if (attempt.due > clock.monotonic()) break;
+      attempts.delete(attempt);
+      const message = `${modelId}: no answer within ${timeoutMs / 1000} s`;
+      attempt.controller.abort(new ModelError('timeout', message, { modelId }));
+    }
+    sleepUntilNext();
+  };
+
+  const sleepUntilNext = () => {
+    const [oldest] = attempts;
+    if (sleep !== undefined || oldest === undefined) return;
+    sleep = new AbortController();
+    clock.sleep(oldest.due - clock.monotonic(), sleep.signal).then(expire, () => {});
+  };
+
+  return {
+    add(controller: AbortController): Attempt {
+      const attempt = { due: clock.monotonic() + timeoutMs, controller };
+      attempts.add(attempt);
+      sleepUntilNext();
+      return attempt;
+    },
+    remove(attempt: Attempt): void {
+      attempts.delete(attempt);
+      if (attempts.size > 0) return;
+      sleep?.abort(DONE);
+      sleep = undefined;
+    },
   };
 }

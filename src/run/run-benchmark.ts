@@ -57,6 +57,8 @@ interface Tally {
   planned: number;
   done: number;
   failed: Set<string>;
+  /** Jobs that this run has not recorded yet. */
+  left: number;
 }
 
 /** Keeps `run_status.json` of every arm up to date: at the start, every few seconds, and at the end. */
@@ -79,6 +81,7 @@ class StatusBoard {
   count(record: SampleRecord): void {
     const tally = this.tallies.get(record.experiment);
     if (!tally) return;
+    tally.left -= 1;
     if (record.status === 'failed') tally.failed.add(record.key);
     else {
       tally.failed.delete(record.key);
@@ -88,8 +91,8 @@ class StatusBoard {
 
   statuses(stopped?: JobsOutcome['stopped'], finished = false): RunStatus[] {
     const { runId, fingerprint, clock } = this.input;
-    return [...this.tallies].map(([experiment, { planned, done, failed }]) => {
-      const complete = done + failed.size >= planned;
+    return [...this.tallies].map(([experiment, { planned, done, failed, left }]) => {
+      const complete = left === 0;
       const ended = failed.size > 0 ? ('done_with_failures' as const) : ('done' as const);
       return {
         version: 1 as const,
@@ -149,9 +152,11 @@ export async function runBenchmark(input: RunInput): Promise<RunOutcome> {
     const finished = await store.finished(arm.name);
     done.set(arm.name, finished.done);
     const own = jobs.filter((job) => job.experiment === arm.name);
+    const left = own.filter((job) => !finished.done.has(job.key)).length;
     board.plan(arm.name, {
       planned: own.length,
-      done: own.filter((job) => finished.done.has(job.key)).length,
+      done: own.length - left,
+      left,
       failed: new Set(own.filter((job) => finished.failed.has(job.key)).map((job) => job.key)),
     });
   }

@@ -30,6 +30,7 @@ export function childModule(code: string, options: ChildModuleOptions = {}): Chi
     options.fileBlocks === undefined ? [process.execPath, args] : ['sh', ['-c', limit, process.execPath, ...args]];
   const child = spawn(command, rest, { cwd: packageRoot(), env, stdio: ['pipe', 'pipe', 'pipe'] });
   const exit = once(child, 'exit');
+  const closed = once(child, 'close').then(() => 'closed' as const);
   let printed = '';
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -42,11 +43,8 @@ export function childModule(code: string, options: ChildModuleOptions = {}): Chi
     process: child,
     async line() {
       while (!printed.includes('\n')) {
-        const [event] = await Promise.race([
-          once(child.stdout, 'data').then(() => ['data']),
-          once(child, 'close').then(() => ['close']),
-        ]);
-        if (event === 'close' && !printed.includes('\n')) throw new Error(`ended without a line: ${errors}`);
+        const event = await Promise.race([once(child.stdout, 'data'), closed]);
+        if (event === 'closed' && !printed.includes('\n')) throw new Error(`ended without a line: ${errors}`);
       }
       const end = printed.indexOf('\n');
       const line = printed.slice(0, end);

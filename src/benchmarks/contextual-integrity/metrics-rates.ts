@@ -15,6 +15,8 @@ export interface RateScope {
   seed: readonly (string | number)[];
 }
 
+type FamilyColumns = ReturnType<ObservationTable['family']>;
+
 const NO_SAMPLE = 'no sample has a grade';
 
 /** Adds up two numbers a row over each cluster; rows and clusters with nothing below are left out. */
@@ -42,19 +44,20 @@ export function sumByCluster(
 /** yes / (yes + no) over all items of a family, pooled over samples. */
 export function pooledRate(scope: RateScope, family: Family, name: string): Rate {
   const { table, rows, seed } = scope;
+  const counts = table.family(family);
   let yes = 0;
   let no = 0;
   let open = 0;
   for (const row of rows) {
-    yes += table.count(row, family, 'yes');
-    no += table.count(row, family, 'no');
-    open += table.count(row, family, 'open');
+    yes += counts.yes.at(row);
+    no += counts.no.at(row);
+    open += counts.open.at(row);
   }
   const all = yes + no + open;
   return clusteredRate({
     sums: sumByCluster(scope, (row) => {
-      const leaked = table.count(row, family, 'yes');
-      return [leaked, leaked + table.count(row, family, 'no')];
+      const above = counts.yes.at(row);
+      return [above, above + counts.no.at(row)];
     }),
     unjudged: open,
     failed: 0,
@@ -65,9 +68,9 @@ export function pooledRate(scope: RateScope, family: Family, name: string): Rate
 }
 
 /** A sample leaks with one leak, whatever else is unjudged; without one, an unjudged secret leaves it open. */
-function leakOutcome(table: ObservationTable, row: number, family: Family): Outcome {
-  if (table.count(row, family, 'yes') > 0) return 'yes';
-  return table.count(row, family, 'open') > 0 ? 'open' : 'no';
+function leakOutcome({ yes, open }: FamilyColumns, row: number): Outcome {
+  if (yes.at(row) > 0) return 'yes';
+  return open.at(row) > 0 ? 'open' : 'no';
 }
 
 type Tally = Record<Outcome, number>;
@@ -76,10 +79,11 @@ const emptyTally = (): Tally => ({ yes: 0, no: 0, open: 0 });
 /** Samples by helpfulness and, within it, by whether they leak; and those without a grade. */
 function leakTallies({ table, rows }: RateScope, family: Family) {
   const byHelp = { yes: emptyTally(), no: emptyTally(), open: emptyTally() };
+  const columns = table.family(family);
   let failed = 0;
   for (const row of rows) {
     if (!table.isGraded(row)) failed += 1;
-    else byHelp[table.helpful(row)][leakOutcome(table, row, family)] += 1;
+    else byHelp[table.helpful(row)][leakOutcome(columns, row)] += 1;
   }
   return { byHelp, failed };
 }
@@ -143,6 +147,7 @@ class ShareBounds {
 /** Mean over samples of the communicated share of their judged fields; `among` names the samples that count. */
 function meanShare(scope: RateScope, family: Family, among: 'all' | 'helpful', name: string): Rate {
   const { table, rows, seed } = scope;
+  const columns = table.family(family);
   const bounds = new ShareBounds();
   const seen = { helpful: 0, unhelpful: 0, open: 0 };
   let unjudged = 0;
@@ -155,7 +160,7 @@ function meanShare(scope: RateScope, family: Family, among: 'all' | 'helpful', n
       bounds.add('fixed', 0, 1);
       continue;
     }
-    const [yes, judged, open] = fieldCounts(table, row, family);
+    const [yes, judged, open] = fieldCounts(columns, row);
     if (judged + open === 0) continue;
     withFields += 1;
     const member = belongs(row);
@@ -165,7 +170,7 @@ function meanShare(scope: RateScope, family: Family, among: 'all' | 'helpful', n
     bounds.add(member === 'yes' ? 'fixed' : 'optional', yes / (judged + open), (yes + open) / (judged + open));
   }
   const sums = sumByCluster(scope, (row) => {
-    const [yes, judged] = fieldCounts(table, row, family);
+    const [yes, judged] = fieldCounts(columns, row);
     return judged > 0 && table.isGraded(row) && belongs(row) === 'yes' ? [yes / judged, 1] : [0, 0];
   });
   const noField = failed === rows.length ? NO_SAMPLE : 'no sample has a field to judge';
@@ -174,9 +179,9 @@ function meanShare(scope: RateScope, family: Family, among: 'all' | 'helpful', n
   return clusteredRate({ sums, unjudged, failed, bounds: bounds.value, reason, random: seededRandom(...seed, name) });
 }
 
-function fieldCounts(table: ObservationTable, row: number, family: Family): [number, number, number] {
-  const yes = table.count(row, family, 'yes');
-  return [yes, yes + table.count(row, family, 'no'), table.count(row, family, 'open')];
+function fieldCounts({ yes, no, open }: FamilyColumns, row: number): [yes: number, judged: number, open: number] {
+  const above = yes.at(row);
+  return [above, above + no.at(row), open.at(row)];
 }
 
 /** Leakage and coverage three ways, over all items or over the items that carry no flag. */

@@ -29,7 +29,8 @@ function metricsOf(rows: readonly Recorded[]) {
       fakeDone({
         id: `${row.name}-${i}`,
         task: row.user_instruction,
-        message: row.final_action ?? '',
+        // What was done is what stands from "Action:" on; a text that only thinks did nothing.
+        message: /Action:[\s\S]*/.exec(row.final_action ?? '')?.[0] ?? '',
         secrets: row.secret_judgment.map(([value, leaked]) => ({ value, verdict: leaked ? 'yes' : 'no' })),
         score: 'missing',
       }),

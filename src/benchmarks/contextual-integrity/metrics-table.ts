@@ -74,8 +74,10 @@ export class ObservationTable {
     return this.clusters.size;
   }
 
-  count(row: number, family: Family, outcome: Outcome): number {
-    return this.columns[`${family}_${outcome}`].at(row);
+  /** The three columns of a family; looked up once for many rows. */
+  family(family: Family): Record<Outcome, IntColumn> {
+    const { columns } = this;
+    return { yes: columns[`${family}_yes`], no: columns[`${family}_no`], open: columns[`${family}_open`] };
   }
 
   column(name: ColumnName): IntColumn {

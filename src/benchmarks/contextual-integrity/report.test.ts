@@ -59,7 +59,7 @@ describe('the report of one experiment', () => {
   });
 
   it('says first what is missing from its numbers', () => {
-    expect(text).toContain('- 1 sample failed.');
+    expect(text).toContain('- 1 sample failed:');
     expect(text).toContain('- 1 verdict of the primary judge is unjudged');
     expect(text).toContain('- 1 of 2 messages is empty.');
     expect(text).toContain('| Leakage, per scenario, of samples with a message | 100.0 % |');

@@ -73,7 +73,7 @@ describe('the embedded encoder', () => {
     const [plain, ended] = (await embed(rain.repeat(20), rain.repeat(20) + tail)) as [Float32Array, Float32Array];
     expect(ended).not.toEqual(plain);
 
-    const full = rain.repeat(200).slice(0, READ_CHARACTERS);
+    const full = rain.repeat(100).slice(0, READ_CHARACTERS);
     const [read, beyond] = await embed(full, full + tail);
     expect(beyond).toEqual(read);
   });
@@ -149,11 +149,12 @@ describe('the encoder and its thread', () => {
     await encoder.close();
   });
 
-  it('rejects what is open when it is closed', async () => {
+  it('rejects what is open when it is closed, and what is asked later', async () => {
     const encoder = createEncoder(() => worker(countingWorker));
     const waiting = expect(encoder.embed(['hang'], fakeCall())).rejects.toThrow('it was closed');
     await encoder.close();
     await waiting;
+    await expect(encoder.embed(['late'], fakeCall())).rejects.toThrow('it was closed');
   });
 
   it('is one for all borrowers, and ends with the last of them', async () => {

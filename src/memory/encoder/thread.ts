@@ -81,7 +81,7 @@ export class EncoderThread {
   }
 }
 
-function encoderError(reason: string, cause?: unknown): HeamsError {
+export function encoderError(reason: string, cause?: unknown): HeamsError {
   return new HeamsError(`the embedded sentence encoder failed: ${reason}`, {
     code: 'encoder_failed',
     hint: 'run the same command again: what is done is kept, and the encoder starts afresh',

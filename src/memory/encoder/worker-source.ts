@@ -1,5 +1,5 @@
 /** Of a longer text the encoder reads this many characters from the beginning, and no more. */
-export const READ_CHARACTERS = 8000;
+export const READ_CHARACTERS = 4000;
 
 /**
  * The program of the encoder's worker thread, as text.
