@@ -76,10 +76,13 @@ export function createJournal(dir: string): Journal {
     return known;
   };
 
-  /** A reply that cannot be kept is still a reply: all that is lost is that a killed run would pay for it again. */
+  /**
+   * A reply that cannot be kept is still a reply: all that is lost is that a killed run would pay for it again. The
+   * newline in front sets it apart from a line that a crash tore.
+   */
   const keep = async (job: string, entry: Entry) => {
     ready ??= mkdir(dir, { recursive: true });
-    await ready.then(() => appendFile(fileOf(job), `${JSON.stringify(entry)}\n`)).catch(() => undefined);
+    await ready.then(() => appendFile(fileOf(job), `\n${JSON.stringify(entry)}\n`)).catch(() => undefined);
   };
 
   return {

@@ -128,23 +128,56 @@ describe('lockFolder', () => {
     await release();
   });
 
-  it('gives a stale lock to one of several processes', async () => {
+  it.each([
+    ['a guard that a crash left as well', [LOCK_FILE, `${LOCK_FILE}.stale`]],
+    ['two guards that crashes left as well', [LOCK_FILE, `${LOCK_FILE}.stale`, `${LOCK_FILE}.stale.stale`]],
+  ])('takes over a stale lock with %s', async (_, names) => {
+    const dir = await tempFolder();
+    for (const name of names) await writeFile(join(dir, name), JSON.stringify({ ...mine, started_at: 'earlier' }));
+    const release = await lockFolder(dir, since);
+    expect(await holder(dir)).toEqual(mine);
+    expect(await readdir(dir)).toEqual([LOCK_FILE]);
+    await release();
+  });
+
+  it('is second to a living process that is taking the stale lock over', async () => {
+    const dir = await withLock('');
+    const guard = JSON.stringify({ pid: process.ppid, host: hostname(), started_at: since });
+    await writeFile(join(dir, `${LOCK_FILE}.stale`), guard);
+    await expect(lockFolder(dir, since)).rejects.toMatchObject({
+      code: 'output_in_use',
+      found: expect.stringContaining(`process ${process.ppid}`) as string,
+    });
+    expect(await readFile(join(dir, LOCK_FILE), 'utf8')).toBe('');
+  });
+
+  it('gives each of many stale locks to one of several processes', async () => {
     const dead = childModule('console.log(1)');
     await dead.line();
     await dead.kill();
-    const dir = await withLock({ pid: dead.process.pid ?? 0, host: hostname() });
+    const dirs = await Promise.all(
+      Array.from({ length: 40 }, () => withLock({ pid: dead.process.pid ?? 0, host: hostname() })),
+    );
     const children = Array.from({ length: 3 }, () =>
       childModule(
         `import { lockFolder } from './src/store/folder-lock.ts';
          console.log('ready');
          await new Promise((resolve) => process.stdin.once('data', resolve));
-         console.log(await lockFolder(${JSON.stringify(dir)}, '${since}').then(() => 'won', (error) => error.code));`,
+         const outcomes = [];
+         for (const dir of ${JSON.stringify(dirs)}) {
+           outcomes.push(await lockFolder(dir, '${since}').then(() => 'won', (error) => error.code ?? error.message));
+         }
+         console.log(JSON.stringify(outcomes));`,
       ),
     );
     for (const child of children) expect(await child.line()).toBe('ready');
     for (const child of children) child.process.stdin?.write('go\n');
-    const outcomes = await Promise.all(children.map((child) => child.line()));
+    const outcomes = await Promise.all(children.map(async (child) => JSON.parse(await child.line()) as string[]));
+    const left = await Promise.all(dirs.map((dir) => readdir(dir)));
     await Promise.all(children.map((child) => child.kill()));
-    expect(outcomes.sort()).toEqual(['output_in_use', 'output_in_use', 'won']);
+    for (const i of dirs.keys()) {
+      expect(outcomes.map((of) => of[i]).sort()).toEqual(['output_in_use', 'output_in_use', 'won']);
+      expect(left[i]).toEqual([LOCK_FILE]);
+    }
   });
 });

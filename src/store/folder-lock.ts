@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { link, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, realpath, rm, unlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { HeamsError } from '../lib/errors.ts';
 
@@ -20,9 +19,20 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function readLock(file: string): Promise<Lock | undefined> {
+/** The text of a lock; nothing when there is none. */
+async function readLock(file: string): Promise<string | undefined> {
   try {
-    return lockSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Who holds a lock; nothing when a crash left it broken, as a lock appears whole or not at all. */
+function holderOf(text: string | undefined): Lock | undefined {
+  try {
+    return lockSchema.parse(JSON.parse(text ?? ''));
   } catch {
     return undefined;
   }
@@ -40,52 +50,61 @@ function inUse(dir: string, holder: Lock): HeamsError {
 /** Locks of this process. A lock with its number that is not among them was left by a process that had it before. */
 const held = new Set<string>();
 
-function isStale(holder: Lock, host: string): boolean {
-  return holder.host === host && (holder.pid === process.pid || !isAlive(holder.pid));
+function refuseIfAlive(dir: string, text: string): void {
+  const holder = holderOf(text);
+  if (!holder) return;
+  const isHere = holder.host === hostname();
+  if (!isHere || (holder.pid !== process.pid && isAlive(holder.pid))) throw inUse(dir, holder);
 }
 
-/**
- * Takes a stale lock out of the way. Of several processes that found it stale only one can move it; one that moved a
- * fresh lock instead, made in between, puts it back.
- */
-async function removeStale(file: string, found: Lock | undefined, aside: string): Promise<void> {
+/** Makes `file` a link to a claim. A link appears whole or not at all, and only one process can make it. */
+async function linked(claim: string, file: string): Promise<boolean> {
   try {
-    await rename(file, aside);
+    await link(claim, file);
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
-  if (!isDeepStrictEqual(await readLock(aside), found)) await link(aside, file).catch(() => undefined);
-  await rm(aside, { force: true });
 }
 
-async function claim(dir: string, file: string, mine: Lock): Promise<void> {
-  const own = `${file}.${randomBytes(6).toString('hex')}`;
-  await writeFile(own, JSON.stringify(mine), { flag: 'wx' });
+const MOST_GUARDS = 3;
+
+/**
+ * Removes a lock that was found stale, unless it is another by now. A guard, itself a lock, lets one process at a time
+ * look and remove, so that nobody removes the fresh lock of whoever was faster. Who finds a guard of a living process is
+ * second; a stale guard is removed in the same way.
+ */
+async function removeStale(dir: string, file: string, found: string, claim: string, guards = 1): Promise<void> {
+  const guard = `${file}.stale`;
+  if (!(await linked(claim, guard))) {
+    const other = await readLock(guard);
+    if (other === undefined) return;
+    refuseIfAlive(dir, other);
+    if (guards === MOST_GUARDS) throw new Error(`remove ${file} and what starts with its name`);
+    return removeStale(dir, guard, other, claim, guards + 1);
+  }
   try {
-    for (let attempt = 0; attempt < 3; attempt++) {
-      try {
-        // A link appears whole or not at all, and only one process can make it.
-        return await link(own, file);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      }
-      const holder = await readLock(file);
-      if (holder && !isStale(holder, mine.host)) throw inUse(dir, holder);
-      await removeStale(file, holder, `${own}.stale`);
-    }
-    throw inUse(dir, (await readLock(file)) ?? mine);
+    if ((await readLock(file)) === found) await unlink(file);
   } finally {
-    await rm(own, { force: true });
+    await rm(guard, { force: true });
   }
 }
 
-/** Removes what a process left that died between making its claim and taking it back. */
-async function sweepClaims(dir: string, host: string): Promise<void> {
-  for (const name of await readdir(dir)) {
-    if (!name.startsWith(`${LOCK_FILE}.`)) continue;
-    const claimed = await readLock(join(dir, name));
-    if (claimed && isStale(claimed, host)) await rm(join(dir, name), { force: true });
+async function take(dir: string, file: string, mine: Lock): Promise<void> {
+  const claim = `${file}.${randomBytes(6).toString('hex')}`;
+  await writeFile(claim, JSON.stringify(mine), { flag: 'wx' });
+  try {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      if (await linked(claim, file)) return;
+      const found = await readLock(file);
+      if (found === undefined) continue;
+      refuseIfAlive(dir, found);
+      await removeStale(dir, file, found, claim);
+    }
+    throw inUse(dir, holderOf(await readLock(file)) ?? mine);
+  } finally {
+    await rm(claim, { force: true });
   }
 }
 
@@ -96,10 +115,10 @@ async function sweepClaims(dir: string, host: string): Promise<void> {
 export async function lockFolder(dir: string, startedAt: string): Promise<() => Promise<void>> {
   const file = join(await realpath(dir), LOCK_FILE);
   const mine: Lock = { pid: process.pid, host: hostname(), started_at: startedAt };
-  if (held.has(file)) throw inUse(dir, (await readLock(file)) ?? mine);
+  if (held.has(file)) throw inUse(dir, holderOf(await readLock(file)) ?? mine);
   held.add(file);
   try {
-    await claim(dir, file, mine);
+    await take(dir, file, mine);
     await sweepClaims(dir, mine.host);
   } catch (error) {
     held.delete(file);
@@ -110,7 +129,7 @@ export async function lockFolder(dir: string, startedAt: string): Promise<() => 
     if (released) return;
     released = true;
     try {
-      const holder = await readLock(file);
+      const holder = holderOf(await readLock(file));
       if (holder?.pid === mine.pid && holder.host === mine.host) await rm(file, { force: true });
     } finally {
       held.delete(file);
