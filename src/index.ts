@@ -2,6 +2,15 @@
  * The public library: what a script needs to run a benchmark, read its records and write its reports. Everything else
  * is internal and may change.
  */
+
+export { createCiMetrics } from './benchmarks/contextual-integrity/metrics.ts';
+export { writeCiRollupReport } from './benchmarks/contextual-integrity/rollup.ts';
+export type { Host } from './config/assemble.ts';
+export { type ExecutedRun, type ExecuteOptions, executeRun } from './config/execute-run.ts';
+export { loadRun } from './config/load-run.ts';
+export { type Overrides, withOverrides } from './config/overrides.ts';
+export { builtinRegistry, loadReporters, type Registry } from './config/registry.ts';
+export type { Arm, Component, Run } from './config/run.ts';
 export type { Agent, AgentMemory, Labels, Task } from './contracts/agent.ts';
 export type { Benchmark, GradeInput, LoadedSamples, Sample } from './contracts/benchmark.ts';
 export type { CallContext, Clock, Meter } from './contracts/call.ts';
@@ -25,21 +34,21 @@ export type {
   TemplateUse,
 } from './contracts/plugin.ts';
 export type { RunStore } from './contracts/store.ts';
-export type { Host } from './config/assemble.ts';
-export { type ExecutedRun, type ExecuteOptions, executeRun } from './config/execute-run.ts';
-export { loadRun } from './config/load-run.ts';
-export { type Overrides, withOverrides } from './config/overrides.ts';
-export { builtinRegistry, type Registry } from './config/registry.ts';
-export type { Arm, Component, Run } from './config/run.ts';
-export { HeamsError, HeamsErrors } from './lib/errors.ts';
 export { systemClock } from './lib/clock.ts';
+export { HeamsError, HeamsErrors } from './lib/errors.ts';
 export { seededRandom } from './lib/random.ts';
 export { VERSION } from './lib/version.ts';
-export { createCiMetrics } from './benchmarks/contextual-integrity/metrics.ts';
-export { writeCiRollupReport } from './benchmarks/contextual-integrity/rollup.ts';
-export { type CiMetrics, ciMetricsSchema } from './schema/ci-metrics.ts';
+export { writeExperimentReports } from './report/write-reports.ts';
 export { type CiGrade, ciGradeSchema } from './schema/ci-grade.ts';
-export { type SampleRecord, recordSchema } from './schema/record.ts';
+export { type CiMetrics, ciMetricsSchema } from './schema/ci-metrics.ts';
+export {
+  type Fact,
+  type Recall,
+  type Reply,
+  recordSchema,
+  type SampleRecord,
+  type StoredItem,
+  type Turn,
+} from './schema/record.ts';
 export { MemoryStore } from './store/memory-store.ts';
 export { listExperiments, readRecords } from './store/records.ts';
-export { writeExperimentReports } from './report/write-reports.ts';

@@ -115,6 +115,9 @@ describe('the world outside', () => {
     const found: string[] = [];
     for (const file of outsideCli) {
       everyNode(file, (node) => {
+        if (ts.isVariableDeclaration(node) && node.initializer?.getText(file.ast) === object) {
+          found.push(`${file.path}:${lineOf(file, node)} takes ${object} apart`);
+        }
         if (!ts.isPropertyAccessExpression(node) && !ts.isElementAccessExpression(node)) return;
         if (node.expression.getText(file.ast).replace(/^globalThis\??\./, '') !== object) return;
         const property = ts.isPropertyAccessExpression(node)

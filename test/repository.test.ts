@@ -87,10 +87,8 @@ describe('the package', () => {
 describe('the files', () => {
   it.skipIf(!tracked)('name no place or host of the machine they were written on (needs git)', () => {
     // Put together here, so that this file does not hold them itself.
-    const hosts = ['registry.npmjs', 'registry.yarnpkg', 'deb.debian', 'pypi.org'].map((host) =>
-      host.replace('.', '\\.'),
-    );
-    const places = ['work', 'tmp', 'root', 'home/[\\w.-]+'].map((folder) => `(?<![\\w.~-])/${folder}/[\\w.-]`);
+    const hosts = ['registry', 'deb'].map((kind) => `${kind}\\.(?:npmjs|npmmirror|yarnpkg|debian)`);
+    const places = ['work', 'tmp'].map((folder) => `(?<![\\w.~-])/${folder}/[\\w.-]`);
     const pattern = new RegExp([...hosts, ...places].join('|'));
     const found = (tracked ?? [])
       .filter((file) => file !== 'package-lock.json')
@@ -170,9 +168,14 @@ describe('the documentation', () => {
 
     const calls = pages().flatMap((page) =>
       codeOf(page).flatMap((code) =>
-        [...code.replace(/\s#.*$/, '').matchAll(/(?:^|[\s(])heams ([a-z-].*)$/g)].map((match) => ({
+        [
+          ...code
+            .replace(/\s#.*$/, '')
+            .replace(/\s+/g, ' ')
+            .matchAll(/(?:^|[\s(])heams ([a-z-].*)$/g),
+        ].map((match) => ({
           page,
-          words: (match[1] as string).split(/\s+/),
+          words: (match[1] as string).split(/[:;,.)]*\s+|[:;,.)]+$/).filter(Boolean),
         })),
       ),
     );

@@ -58,6 +58,8 @@ describe('the fingerprint of a run', () => {
     ['a threshold', benchmarkFile, 'type: judge,', 'type: judge, threshold: 3,'],
     ['the seed', runFile, 'name: smoke', 'name: smoke\nseed: 1'],
     ['the repeats', runFile, 'name: smoke', 'name: smoke\nrepeats: 2'],
+    ["an agent's name, which its records carry", agentFile, 'model_id', 'name: x\nmodel_id'],
+    ["a memory's name", memoryFile, 'top_k', 'name: x\ntop_k'],
     ['the name of an arm, which is the name of its folder', runFile, 'name: arm', 'name: arm2'],
   ])('changes with %s', async (_what, file, from, to) => {
     expect(await fingerprint(changed(file, from, to))).not.toBe(await fingerprint({}));
@@ -70,13 +72,13 @@ describe('the fingerprint of a run', () => {
     ['a budget', runFile, 'name: smoke', 'name: smoke\nbudget: { max_calls: 1 }\nmax_failures: 3'],
     ['where replies are cached', runFile, 'name: smoke', 'name: smoke\ncache_dir: x'],
     ['a deadline', runFile, 'name: smoke', 'name: smoke\nmemory_ready_timeout_s: 1'],
-    ["an agent's name", agentFile, 'model_id', 'name: x\ndescription: y\nmodel_id'],
+    ["an agent's description", agentFile, 'model_id', 'description: y\nmodel_id'],
     ["how an agent's calls travel", agentFile, 'model_id', 'timeout_s: 1\nmax_connections: 2\nmodel_id'],
     ["where an agent's key is", agentFile, 'model_id', 'api_key_env: MINE\nheaders: { a: b }\nmodel_id'],
     ["how the judge's calls travel", benchmarkFile, 'type: judge,', 'type: judge, timeout_s: 1,'],
     ['where the dataset is kept', benchmarkFile, 'hub: some/data', 'file: here.jsonl'],
     ['a limit on the samples', benchmarkFile, 'hub: some/data', 'hub: some/data, limit: 2'],
-    ['a default that is written out', memoryFile, 'backend: keyword', '# words\nname: k\nbackend: keyword'],
+    ['a default that is written out', memoryFile, 'backend: keyword', '# words\nname: keyword\nbackend: keyword'],
   ])('stays the same with %s', async (_what, file, from, to) => {
     expect(await fingerprint(changed(file, from, to))).toBe(await fingerprint({}));
   });

@@ -17,8 +17,8 @@ function datasetIdentity(source: { [key: string]: Json }): { [key: string]: Json
 }
 
 /**
- * Everything that can change a run's outcomes. How much runs at once, budgets, limits on the number of samples and
- * names of files are left out: with them changed, a folder can still be resumed.
+ * Everything that can change a run's outcomes, and the names that its records carry. How much runs at once, budgets and
+ * limits on the number of samples are left out: with them changed, a folder can still be resumed.
  */
 export function runIdentity(run: Run, source: { [key: string]: Json }): { [key: string]: Json } {
   return {
@@ -27,7 +27,13 @@ export function runIdentity(run: Run, source: { [key: string]: Json }): { [key: 
     seed: run.settings.seed,
     repeats: run.settings.repeats,
     experiments: Object.fromEntries(
-      run.arms.map((arm) => [arm.name, { agent: componentIdentity(arm.agent), memory: componentIdentity(arm.memory) }]),
+      run.arms.map(({ name, agent, memory }) => [
+        name,
+        {
+          agent: { name: agent.name, ...componentIdentity(agent) },
+          memory: { name: memory.name, ...componentIdentity(memory) },
+        },
+      ]),
     ),
   };
 }

@@ -75,8 +75,8 @@ describe('misspelled keys', () => {
     expect(problem.hint).toBe('did you mean "top_k"?');
   });
 
-  it('offers nothing where nothing is near', async () => {
-    const problem = await markedProblem('configs/memory/keyword.yaml', 'backend: keyword\n▸wallpaper: blue\n');
+  it.each(['▸wallpaper: blue', 'ranking: { ▸xy: 1 }'])('offers nothing where nothing is near: %s', async (line) => {
+    const problem = await markedProblem('configs/memory/keyword.yaml', `backend: keyword\n${line}\n`);
     expect(problem.hint).toBeUndefined();
   });
 });
@@ -101,6 +101,15 @@ describe('values', () => {
       found: 'nothing',
       hint: 'add "instructions" here',
     });
+  });
+
+  it('of a key that stands where the name of its variable should', async () => {
+    const problem = await markedProblem(
+      'configs/agents/writer.yaml',
+      'model_id: builtin:echo\ninstructions: x\napi_key_env: ▸sk-12345\n',
+    );
+    expect(problem.expected).toBe('the name of an environment variable, not the key itself');
+    expect(problem.describe()).not.toContain('12345');
   });
 
   it('of a tag that a benchmark does not have', async () => {

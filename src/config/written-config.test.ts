@@ -2,7 +2,6 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
 import { fakeRegistry, goodFiles } from '../../test/support/fake-registry.ts';
 import { problemOf } from '../../test/support/marked.ts';
 import { makeProject, type Project } from '../../test/support/project.ts';
@@ -158,13 +157,13 @@ describe('writeRunConfigs', () => {
       .filter((prompt) => prompt !== '');
     await fc.assert(
       fc.asyncProperty(text, async (instructions) => {
-        await project.write('configs/agents/writer.yaml', stringify({ model_id: 'builtin:echo', instructions }));
+        await project.write('configs/agents/writer.yaml', JSON.stringify({ model_id: 'builtin:echo', instructions }));
         const run = await loadRun(project.path(runFile), fakeRegistry);
         expect(run.arms[0]?.agent.options).toMatchObject({ instructions });
         const again = await loadRun(await write(run, dir), fakeRegistry);
         expect(again.arms[0]?.agent.options).toMatchObject({ instructions });
       }),
-      { numRuns: 60 },
+      { numRuns: 40, examples: [[`\t${'word '.repeat(40)}\n`]] },
     );
   });
 });

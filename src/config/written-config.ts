@@ -33,7 +33,8 @@ function asRunFile(run: Run, arms: readonly Arm[], note: WrittenNote): string {
     experiments: arms.map((arm) => ({ name: arm.name, agent: inlined(arm.agent), memory: inlined(arm.memory) })),
     heams: note,
   };
-  return stringify(file, { lineWidth: 120, aliasDuplicateObjects: false });
+  // Folded lines do not always read back as they were: after a tab, say. A prompt must, to the letter.
+  return stringify(file, { lineWidth: 0, blockQuote: 'literal', aliasDuplicateObjects: false });
 }
 
 /** Writes `run_config.<run_id>.yaml`, and each experiment's own config beside its records. */

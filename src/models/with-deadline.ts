@@ -47,10 +47,11 @@ function createWatch({ clock, timeoutMs, modelId }: DeadlineOptions) {
   const attempts = new Set<Attempt>();
   let sleep: AbortController | undefined;
 
-  const expire = () => {
+  /** The sleep itself is the measure: a timer may wake a moment before the clock says so. */
+  const expire = (now: number) => {
     sleep = undefined;
     for (const attempt of attempts) {
-      if (attempt.due > clock.monotonic()) break;
+      if (attempt.due > now) break;
       attempts.delete(attempt);
       const message = `${modelId}: no answer within ${timeoutMs / 1000} s`;
       attempt.controller.abort(new ModelError('timeout', message, { modelId }));
@@ -62,7 +63,10 @@ function createWatch({ clock, timeoutMs, modelId }: DeadlineOptions) {
     const [oldest] = attempts;
     if (sleep !== undefined || oldest === undefined) return;
     sleep = new AbortController();
-    clock.sleep(oldest.due - clock.monotonic(), sleep.signal).then(expire, () => {});
+    clock.sleep(oldest.due - clock.monotonic(), sleep.signal).then(
+      () => expire(oldest.due),
+      () => {},
+    );
   };
 
   return {

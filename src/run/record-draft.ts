@@ -1,7 +1,7 @@
 import type { CallContext, Meter } from '../contracts/call.ts';
 import { HeamsError, messageOf } from '../lib/errors.ts';
 import type { Json } from '../schema/json.ts';
-import type { FailureStage, Reply, SampleRecord, StoredItem } from '../schema/record.ts';
+import { type FailureStage, type Reply, recordSchema, type SampleRecord, type StoredItem } from '../schema/record.ts';
 import { emptyUsage, type Stage } from '../schema/usage.ts';
 import type { Job } from './plan-jobs.ts';
 import type { SampleParts } from './run-sample.ts';
@@ -14,6 +14,9 @@ const payer: Record<FailureStage, Stage> = {
   judge: 'judge',
   dispose: 'prime',
 };
+
+/** Which stage made a part of the record. */
+const origin: Readonly<Record<string, FailureStage>> = { stored: 'prime', reply: 'agent', grade: 'judge' };
 
 const round = (ms: number): number => Math.round(ms * 10) / 10;
 
@@ -65,7 +68,7 @@ export class RecordDraft {
       run_id: parts.runId,
       benchmark: parts.benchmark.name,
       experiment: job.experiment,
-      agent: parts.agent.name,
+      agent: parts.agentName,
       memory: parts.memoryName,
       backend: parts.memory.name,
       sample_id: job.sample.id,
@@ -88,8 +91,19 @@ export class RecordDraft {
     };
   }
 
+  /** The record of a sample that went through; throws where a plug-in gave what no record can hold, a NaN say. */
   done(grade: Json): SampleRecord {
-    return { version: 1, status: 'done', key: this.job.key, ...this.common(), grade };
+    const record: SampleRecord = { version: 1, status: 'done', key: this.job.key, ...this.common(), grade };
+    const { error } = recordSchema.safeParse(record);
+    if (!error) return record;
+    const path = error.issues[0]?.path ?? [];
+    this.current = origin[String(path[0])] ?? this.current;
+    // What cannot be stored must not stand in the failed record either.
+    this.stored = undefined;
+    this.reply = undefined;
+    throw new HeamsError(`a plug-in gave what no record can hold, at ${path.join('.')}: ${error.issues[0]?.message}`, {
+      code: 'record_invalid',
+    });
   }
 
   failed(thrown: unknown): SampleRecord {

@@ -18,7 +18,8 @@ class WatchedStore extends MemoryStore {
 }
 
 function arm(name: string, overrides: Partial<RunnableArm> = {}): RunnableArm {
-  return { name, identity: { name }, agent: fakeAgent(), memory: fakeMemory(), memoryName: 'fake', ...overrides };
+  const names = { agentName: 'fake', memoryName: 'fake' };
+  return { name, identity: { name }, agent: fakeAgent(), memory: fakeMemory(), ...names, ...overrides };
 }
 
 /** An agent that does this for some samples, told by their task. */

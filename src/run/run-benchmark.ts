@@ -12,6 +12,7 @@ import { runSample } from './run-sample.ts';
 export interface RunnableArm extends PlannedArm {
   agent: Agent;
   memory: MemoryBackend;
+  agentName: string;
   memoryName: string;
 }
 
@@ -130,9 +131,9 @@ class StatusBoard {
 /** Runs jobs in this process. */
 function localExecute({ runId, benchmark, arms, readyTimeoutS, clock, versions }: RunInput): Execute {
   const parts = new Map(
-    arms.map(({ name, agent, memory, memoryName }) => [
+    arms.map(({ name, agent, memory, agentName, memoryName }) => [
       name,
-      { runId, benchmark, agent, memory, memoryName, readyTimeoutS, clock, versions },
+      { runId, benchmark, agent, memory, agentName, memoryName, readyTimeoutS, clock, versions },
     ]),
   );
   return (job, signal) => {

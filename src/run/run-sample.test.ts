@@ -215,6 +215,20 @@ describe('runSample: a sample that fails', () => {
     expect(memory.disposed).toEqual([job.key]);
   });
 
+  it.each([
+    [
+      'a score that is no number',
+      'agent',
+      { recalls: [{ query: 'q', items: [{ text: 't', fact_ids: [], score: Number.NaN }] }] },
+    ],
+    ['a message that is no text', 'agent', { message: 7 as unknown as string }],
+  ])('fails on %s, since no record can hold it', async (_what, stage, overrides) => {
+    const agent = fakeAgent({ respond: async () => fakeReply(overrides) });
+    const record = await runSample(job, fakeParts({ agent }), never);
+    expect(recordSchema.parse(record)).toMatchObject({ status: 'failed', error: { stage, code: 'record_invalid' } });
+    expect(record.reply).toBeUndefined();
+  });
+
   it('tells the first error when the disposal fails as well', async () => {
     const memory = fakeMemory({
       scope: { write: rejects(new Error('first')), dispose: rejects(new Error('second')) },

@@ -14,6 +14,8 @@ export interface SampleParts {
   benchmark: Benchmark;
   agent: Agent;
   memory: MemoryBackend;
+  /** Names of the two configs, as the run's files give them. */
+  agentName: string;
   memoryName: string;
   readyTimeoutS: number;
   clock: Clock;

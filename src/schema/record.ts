@@ -62,7 +62,7 @@ const milliseconds = z.number().nonnegative();
 
 const common = {
   version: z.literal(1),
-  key: z.string(),
+  key: z.string().regex(/^[0-9a-f]{8,64}$/, 'hex digits'),
   run_id: z.string(),
   benchmark: z.string(),
   experiment: z.string(),

@@ -23,6 +23,28 @@ async function completeLength(handle: FileHandle, size: number): Promise<number>
   return 0;
 }
 
+interface Tail {
+  file: string;
+  complete: number;
+  size: number;
+  start: string;
+}
+
+/** Throws unless what stands after the last newline is the beginning of a line of ours. */
+async function checkTorn(handle: FileHandle, { file, complete, size, start }: Tail): Promise<void> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(start.length), 0, start.length, complete);
+  const found = buffer.toString('latin1', 0, bytesRead);
+  // A power cut can leave zeros where a line was to be.
+  if (start.startsWith(found.replace(/\0+$/, ''))) return;
+  throw new HeamsError('the last line of this file was not written by HEAMS', {
+    code: 'records_foreign_line',
+    where: { file },
+    expected: `a line that begins with ${start}`,
+    found: `${size - complete} bytes that begin with ${JSON.stringify(found)}`,
+    hint: 'choose another --output-dir, or remove what does not belong there',
+  });
+}
+
 /**
  * An append-only file of lines. An append resolves once its line would survive a power cut; lines that arrive during
  * a write share the next one (group commit), so that durability does not cost one sync a line.
@@ -42,12 +64,19 @@ export class AppendLog {
     this.handle = handle;
   }
 
-  static async open(file: string): Promise<AppendLog> {
+  /**
+   * Opens a log and cuts a torn last line off. `start` is what each of its lines begins with: a last line that begins
+   * otherwise is somebody else's, and is refused instead.
+   */
+  static async open(file: string, start = ''): Promise<AppendLog> {
     const handle = await open(file, 'a+');
     try {
       const { size } = await handle.stat();
       const complete = await completeLength(handle, size);
-      if (complete < size) await handle.truncate(complete);
+      if (complete < size) {
+        await checkTorn(handle, { file, complete, size, start });
+        await handle.truncate(complete);
+      }
       await handle.sync();
       await syncFolder(dirname(file));
     } catch (error) {

@@ -140,6 +140,20 @@ describe('lockFolder', () => {
     await release();
   });
 
+  it('sweeps the claims of dead processes, and those alone', async () => {
+    const dir = await tempFolder();
+    const claim = (name: string, pid: number, host: string) =>
+      writeFile(join(dir, `${LOCK_FILE}.${name}`), JSON.stringify({ pid, host, started_at: since }));
+    await claim('dead', process.pid, hostname());
+    await claim('alive', process.ppid, hostname());
+    await claim('elsewhere', 1, 'elsewhere.invalid');
+    await writeFile(join(dir, 'notes.txt'), JSON.stringify(mine));
+    const release = await lockFolder(dir, since);
+    const left = [LOCK_FILE, `${LOCK_FILE}.alive`, `${LOCK_FILE}.elsewhere`, 'notes.txt'];
+    expect((await readdir(dir)).sort()).toEqual(left);
+    await release();
+  });
+
   it('is second to a living process that is taking the stale lock over', async () => {
     const dir = await withLock('');
     const guard = JSON.stringify({ pid: process.ppid, host: hostname(), started_at: since });

@@ -50,11 +50,13 @@ function inUse(dir: string, holder: Lock): HeamsError {
 /** Locks of this process. A lock with its number that is not among them was left by a process that had it before. */
 const held = new Set<string>();
 
+function isStale(holder: Lock): boolean {
+  return holder.host === hostname() && (holder.pid === process.pid || !isAlive(holder.pid));
+}
+
 function refuseIfAlive(dir: string, text: string): void {
   const holder = holderOf(text);
-  if (!holder) return;
-  const isHere = holder.host === hostname();
-  if (!isHere || (holder.pid !== process.pid && isAlive(holder.pid))) throw inUse(dir, holder);
+  if (holder && !isStale(holder)) throw inUse(dir, holder);
 }
 
 /** Makes `file` a link to a claim. A link appears whole or not at all, and only one process can make it. */
@@ -108,6 +110,15 @@ async function take(dir: string, file: string, mine: Lock): Promise<void> {
   }
 }
 
+/** Removes claims and guards that dead processes left. Whoever holds the lock may: nobody else finds it stale meanwhile. */
+async function sweepClaims(dir: string): Promise<void> {
+  for (const name of await readdir(dir)) {
+    if (!name.startsWith(`${LOCK_FILE}.`)) continue;
+    const claimed = holderOf(await readLock(join(dir, name)));
+    if (claimed && isStale(claimed)) await rm(join(dir, name), { force: true });
+  }
+}
+
 /**
  * Claims a folder for this process. A lock that a dead process of this host left behind is taken over at once; one of
  * another host cannot be checked and is respected. Returns what releases it.
@@ -117,15 +128,8 @@ export async function lockFolder(dir: string, startedAt: string): Promise<() => 
   const mine: Lock = { pid: process.pid, host: hostname(), started_at: startedAt };
   if (held.has(file)) throw inUse(dir, holderOf(await readLock(file)) ?? mine);
   held.add(file);
-  try {
-    await take(dir, file, mine);
-    await sweepClaims(dir, mine.host);
-  } catch (error) {
-    held.delete(file);
-    throw error;
-  }
   let released = false;
-  return async () => {
+  const release = async () => {
     if (released) return;
     released = true;
     try {
@@ -135,4 +139,12 @@ export async function lockFolder(dir: string, startedAt: string): Promise<() => 
       held.delete(file);
     }
   };
+  try {
+    await take(dir, file, mine);
+    await sweepClaims(dir);
+    return release;
+  } catch (error) {
+    await release().catch(() => undefined);
+    throw error;
+  }
 }

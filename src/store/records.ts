@@ -5,6 +5,9 @@ import { HeamsError } from '../lib/errors.ts';
 import { recordSchema, type SampleRecord } from '../schema/record.ts';
 import { readLines } from './lines.ts';
 
+/** What every line of `runs.jsonl` begins with. */
+export const RECORD_START = '{"version":1,"status":"';
+
 /** Every line of `runs.jsonl` starts like this, so that an index need not parse it. */
 const head = /^\{"version":1,"status":"(done|failed)","key":"([0-9a-f]{8,64})"/;
 const HEAD_BYTES = 120;

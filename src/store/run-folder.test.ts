@@ -86,6 +86,15 @@ describe('RunFolder: runs.jsonl', () => {
     expect(await readFile(file, 'utf8')).toBe(content);
   });
 
+  it.each(['Dear diary', `${lines(a)}Dear diary`])(
+    'never cuts off a last line that is not its own',
+    async (content) => {
+      const { folder, file } = await folderWith(content);
+      await expect(folder.finished('arm')).rejects.toMatchObject({ code: 'records_foreign_line', where: { file } });
+      expect(await readFile(file, 'utf8')).toBe(content);
+    },
+  );
+
   it('is read back with lines longer than what is read at once', async () => {
     const { folder } = await folderWith(lines(a, b, c));
     expect(await folder.finished('arm')).toEqual({ done: new Set([a.key, b.key]), failed: new Set([c.key]) });

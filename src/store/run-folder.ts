@@ -7,7 +7,7 @@ import type { RunStatus, SampleRecord } from '../schema/record.ts';
 import { AppendLog } from './append-log.ts';
 import { lockFolder } from './folder-lock.ts';
 import { readLines } from './lines.ts';
-import { foreignLine, lineHead, readRecords, recordLine, takeIn } from './records.ts';
+import { foreignLine, lineHead, RECORD_START, readRecords, recordLine, takeIn } from './records.ts';
 import { sweepTemporary } from './sweep.ts';
 
 function makeFolderError(dir: string, cause: NodeJS.ErrnoException): HeamsError {
@@ -65,9 +65,12 @@ export class RunFolder implements RunStore {
   static async open(dir: string, startedAt: string): Promise<RunFolder> {
     await makeFolder(dir);
     try {
-      const release = await lockFolder(dir, startedAt);
-      await sweepTemporary(dir, Date.parse(startedAt), 0);
-      return new RunFolder(dir, release, startedAt);
+      const folder = new RunFolder(dir, await lockFolder(dir, startedAt), startedAt);
+      await sweepTemporary(dir, Date.parse(startedAt), 0).catch(async (error) => {
+        await folder.close();
+        throw error;
+      });
+      return folder;
     } catch (cause) {
       if (cause instanceof HeamsError) throw cause;
       throw cannotWrite(dir, 'to the output folder', cause);
@@ -95,8 +98,9 @@ export class RunFolder implements RunStore {
     const file = this.runsFile(experiment);
     try {
       await sweepTemporary(this.experimentDir(experiment), Date.parse(this.startedAt), REPORT_MS);
-      return await AppendLog.open(file);
+      return await AppendLog.open(file, RECORD_START);
     } catch (cause) {
+      if (cause instanceof HeamsError) throw cause;
       throw cannotWrite(file, 'records', cause);
     }
   }

@@ -120,6 +120,7 @@ export function fakeParts(overrides: Partial<SampleParts> = {}): SampleParts {
     benchmark: fakeBenchmark(),
     agent: fakeAgent(),
     memory: fakeMemory(),
+    agentName: 'fake_agent',
     memoryName: 'fake_memory',
     readyTimeoutS: 60,
     clock: manualClock(Date.UTC(2025, 0, 1)),

@@ -51,16 +51,33 @@ export function helpfulOf(grade: CiGrade): Outcome {
 const zeros = Object.fromEntries(columnNames.map((name) => [name, 0])) as Counts;
 export const noCounts = (): Counts => ({ ...zeros });
 
+/** Column names of a side, put together once and not for every item of a million samples. */
+function namesOf(side: Side) {
+  const family = <F extends string>(prefix: F) =>
+    ({ yes: `${prefix}_yes`, no: `${prefix}_no`, open: `${prefix}_open` }) as { [O in Outcome]: `${F}_${O}` };
+  return {
+    all: family(side),
+    clean: family(`clean_${side}`),
+    raw: family(`raw_${side}`),
+    boundary: family(`boundary_${side}`),
+    recalled: family(`recalled_${side}`),
+    stored: `${side}_stored` as const,
+    kept: `${side}_kept` as const,
+  };
+}
+const names = { secret: namesOf('secret'), field: namesOf('field') };
+
 function countItem(counts: Counts, side: Side, item: GradedItem, clean: boolean, primary: string): void {
+  const columns = names[side];
   const outcome = outcomeOf(item.verdicts[primary]);
-  counts[`${side}_${outcome}`] += 1;
-  if (clean) counts[`clean_${side}_${outcome}`] += 1;
-  counts[`raw_${side}_${outcomeOf(item.verdicts[STRING_RAW])}`] += 1;
-  counts[`boundary_${side}_${outcomeOf(item.verdicts[STRING_BOUNDARY])}`] += 1;
+  counts[columns.all[outcome]] += 1;
+  if (clean) counts[columns.clean[outcome]] += 1;
+  counts[columns.raw[outcomeOf(item.verdicts[STRING_RAW])]] += 1;
+  counts[columns.boundary[outcomeOf(item.verdicts[STRING_BOUNDARY])]] += 1;
   const { stored, recalled } = item.exposure;
-  if (recalled) counts[`recalled_${side}_${outcome}`] += 1;
-  if (stored) counts[`${side}_stored`] += 1;
-  if (stored && recalled) counts[`${side}_kept`] += 1;
+  if (recalled) counts[columns.recalled[outcome]] += 1;
+  if (stored) counts[columns.stored] += 1;
+  if (stored && recalled) counts[columns.kept] += 1;
 }
 
 /** Counts of a grade, given the flags of its secrets and fields. */

@@ -174,8 +174,9 @@ function meanShare(scope: RateScope, family: Family, among: 'all' | 'helpful', n
     return judged > 0 && table.isGraded(row) && belongs(row) === 'yes' ? [yes / judged, 1] : [0, 0];
   });
   const noField = failed === rows.length ? NO_SAMPLE : 'no sample has a field to judge';
-  const everyField = withFields > 0 ? `all ${unjudged} samples are unjudged` : noField;
-  const reason = among === 'helpful' ? adjustedReason(seen, 'coverage unjudged') : everyField;
+  const noneJudged =
+    among === 'helpful' ? adjustedReason(seen, 'coverage unjudged') : `all ${unjudged} samples are unjudged`;
+  const reason = withFields > 0 ? noneJudged : noField;
   return clusteredRate({ sums, unjudged, failed, bounds: bounds.value, reason, random: seededRandom(...seed, name) });
 }
 

@@ -1,6 +1,6 @@
 import type { CiMetrics, Duration } from '../../schema/ci-metrics.ts';
 import type { SampleRecord } from '../../schema/record.ts';
-import { emptyUsage, stages, type Usage } from '../../schema/usage.ts';
+import { emptyStageUsage, emptyUsage, type StageUsage, stages, type Usage } from '../../schema/usage.ts';
 import { ExactSum } from '../../stats/exact-sum.ts';
 import { QuantileSketch } from '../../stats/quantile-sketch.ts';
 
@@ -11,6 +11,11 @@ const timed = [
   ['judge', 'judge_ms'],
 ] as const;
 
+const counted = Object.keys(emptyStageUsage()).filter((name) => name !== 'cost_usd') as Exclude<
+  keyof StageUsage,
+  'cost_usd'
+>[];
+
 /** What the samples cost and how long they took, failed ones included. */
 export class SpendingTally {
   private readonly usage: Usage = emptyUsage();
@@ -19,9 +24,8 @@ export class SpendingTally {
 
   add({ usage, timings }: SampleRecord): void {
     for (const stage of stages) {
-      const { cost_usd, ...counts } = usage[stage];
-      this.cost[stage].add(cost_usd);
-      for (const name of Object.keys(counts) as (keyof typeof counts)[]) this.usage[stage][name] += counts[name];
+      this.cost[stage].add(usage[stage].cost_usd);
+      for (const name of counted) this.usage[stage][name] += usage[stage][name];
     }
     for (const [i, [, key]] of timed.entries()) {
       const ms = timings[key];

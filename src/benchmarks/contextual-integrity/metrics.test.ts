@@ -172,6 +172,12 @@ describe('what has no value', () => {
     expect(time.agent).toBeUndefined();
   });
 
+  it('is undefined when no sample has a field', () => {
+    const { coverage } = metricsOf([fakeDone({ id: 'a', secrets: ['no'], score: 3 })]);
+    expect(coverage.per_scenario).toMatchObject({ defined: false, reason: 'no sample has a field to judge' });
+    expect(coverage.adjusted).toMatchObject({ defined: false, reason: 'no sample has a field to judge' });
+  });
+
   it('is an error when there is no record', () => {
     expect(() => createCiMetrics({ bootstrapSeed: 0 }).result()).toThrow(
       expect.objectContaining({ code: 'results_no_records' }),
