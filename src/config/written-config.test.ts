@@ -163,7 +163,7 @@ describe('writeRunConfigs', () => {
         const again = await loadRun(await write(run, dir), fakeRegistry);
         expect(again.arms[0]?.agent.options).toMatchObject({ instructions });
       }),
-      { numRuns: 40, examples: [[`\t${'word '.repeat(40)}\n`]] },
+      { numRuns: 40, examples: [[`\t${'word '.repeat(40)}\n`], [' \n'], [`${'x'.repeat(50)}\n \n`]] },
     );
   });
 });

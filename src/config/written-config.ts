@@ -1,7 +1,8 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { HeamsError } from '../lib/errors.ts';
+import { canonicalJson } from '../lib/hash.ts';
 import { writeFileWhole } from '../lib/write-file.ts';
 import type { Json } from '../schema/json.ts';
 import type { WrittenNote } from '../schema/run-file.ts';
@@ -15,6 +16,30 @@ function inlined(component: Component): unknown {
   const { plugin, options, name } = component;
   const own = plugin.inlined ? plugin.inlined(options, resolveFrom(component)) : options;
   return withoutSecrets({ name, ...(own as object) });
+}
+
+/**
+ * YAML that reads back as it was, to the letter. Some texts do not survive the form that is good to read (lines of
+ * spaces alone at the start of a block, say); for those every text is written the way JSON writes it.
+ */
+function faithfulYaml(value: unknown): string {
+  const options = { lineWidth: 0, aliasDuplicateObjects: false } as const;
+  const readable = stringify(value, { ...options, blockQuote: 'literal' });
+  if (readsBack(readable, value)) return readable;
+  return stringify(value, {
+    ...options,
+    blockQuote: false,
+    defaultStringType: 'QUOTE_DOUBLE',
+    doubleQuotedAsJSON: true,
+  });
+}
+
+function readsBack(text: string, value: unknown): boolean {
+  try {
+    return canonicalJson(parse(text)) === canonicalJson(value);
+  } catch {
+    return false;
+  }
 }
 
 /** A run file with every component written out: enough to run again, and no secret in it. */
@@ -33,8 +58,7 @@ function asRunFile(run: Run, arms: readonly Arm[], note: WrittenNote): string {
     experiments: arms.map((arm) => ({ name: arm.name, agent: inlined(arm.agent), memory: inlined(arm.memory) })),
     heams: note,
   };
-  // Folded lines do not always read back as they were: after a tab, say. A prompt must, to the letter.
-  return stringify(file, { lineWidth: 0, blockQuote: 'literal', aliasDuplicateObjects: false });
+  return faithfulYaml(file);
 }
 
 /** Writes `run_config.<run_id>.yaml`, and each experiment's own config beside its records. */

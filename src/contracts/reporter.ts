@@ -1,6 +1,6 @@
-import type { Document } from '../report/document.ts';
 import type { Json } from '../schema/json.ts';
 import type { SampleRecord } from '../schema/record.ts';
+import type { Document } from './document.ts';
 
 /** Takes the records of one arm one at a time, in memory that grows by some bytes a record at most. */
 export interface Accumulator<M> {

@@ -4,7 +4,7 @@ import { canonicalJson, sha256 } from '../lib/hash.ts';
 import type { Random } from '../lib/random.ts';
 import type { ModelSettings } from '../schema/model-settings.ts';
 import type { Journal } from './journal.ts';
-import { createLimiter, type Limiter } from './limiter.ts';
+import { Limiter } from './limiter.ts';
 import type { ModelCall, TokenUsage } from './model-call.ts';
 import { findPrice } from './prices.ts';
 import type { Connection, EmbeddingClient, Env } from './provider.ts';
@@ -170,7 +170,7 @@ function limiterFor(
   const { baseUrl = '', apiKey = '', settings } = connection;
   const account = `${provider} ${baseUrl} ${sha256(apiKey)}`;
   const max = settings.max_connections ?? options.maxConnections;
-  const limiter = limiters.get(account) ?? createLimiter({ max, clock: options.clock });
+  const limiter = limiters.get(account) ?? new Limiter({ max, clock: options.clock });
   limiters.set(account, limiter);
   limiter.restrict(max);
   return limiter;

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { manualClock } from '../../test/support/fake-call.ts';
-import { createLimiter, type Slot } from './limiter.ts';
+import { Limiter, type Slot } from './limiter.ts';
 
 const forever = new AbortController().signal;
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
 function limiterOf(max: number) {
   const clock = manualClock();
-  return { clock, limiter: createLimiter({ max, clock }) };
+  return { clock, limiter: new Limiter({ max, clock }) };
 }
 
-describe('createLimiter', () => {
+describe('Limiter', () => {
   it('hands out slots up to its limit and queues the rest, first come, first served', async () => {
     const { limiter } = limiterOf(2);
     const order: number[] = [];

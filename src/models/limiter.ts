@@ -9,16 +9,6 @@ export interface Slot {
   release(outcome: Outcome, retryAfterMs?: number): void;
 }
 
-export interface Limiter {
-  /** Waits for a slot, first come, first served. Rejects with the signal's reason when it aborts. */
-  acquire(signal: AbortSignal): Promise<Slot>;
-  /** Lowers the upper bound, where several models of one account name different ones. */
-  restrict(max: number): void;
-  readonly limit: number;
-  readonly running: number;
-  readonly waiting: number;
-}
-
 /** What a refusal takes and an answer gives back, in slots: below one refusal in nine the limit holds its ground. */
 const SHRINK = 1 / 2;
 const GROW = 1 / 16;
@@ -28,7 +18,7 @@ const PAUSE_AFTER = 3;
 const MAX_PAUSE_MS = 60_000;
 
 interface Waiter {
-  grant: () => void;
+  grant: (slot: Slot) => void;
   gone: boolean;
 }
 
@@ -39,140 +29,154 @@ interface Waiter {
  * One refusal among many answers concerns its own caller alone. Three in a row mean that the account has run into its
  * limit: then nobody starts until the last Retry-After is over.
  */
-export function createLimiter({ max, clock }: { max: number; clock: Clock }): Limiter {
-  let ceiling = max;
-  let limit = max;
-  let running = 0;
-  let refusedInARow = 0;
-  let pausedUntil = 0;
-  let pause: AbortController | undefined;
-  const queue = createQueue();
+export class Limiter {
+  readonly #clock: Clock;
+  readonly #queue = new Queue();
+  #max: number;
+  #limit: number;
+  #running = 0;
+  #refusedInARow = 0;
+  /** On the clock's monotonic time, in milliseconds. */
+  #pausedUntil = 0;
+  #pause: AbortController | undefined;
 
-  const paused = () => pausedUntil > clock.monotonic();
-  const free = () => running < Math.floor(limit);
+  constructor({ max, clock }: { max: number; clock: Clock }) {
+    this.#clock = clock;
+    this.#max = max;
+    this.#limit = max;
+  }
 
-  /** Starts whoever may start. Invariant: after it, nobody waits who could run. */
-  const pump = () => {
-    if (paused()) return waitOut();
-    while (free()) {
-      const waiter = queue.take();
-      if (waiter === undefined) return;
-      running++;
-      waiter.grant();
-    }
-  };
+  get limit(): number {
+    return Math.floor(this.#limit);
+  }
 
-  /** One sleep, however many wait; none while nobody waits, so that it keeps no process alive. */
-  const waitOut = () => {
-    if (pause !== undefined || queue.size() === 0) return;
-    const mine = new AbortController();
-    pause = mine;
-    const over = () => {
-      if (pause === mine) pause = undefined;
-      pump();
-    };
-    clock.sleep(pausedUntil - clock.monotonic(), mine.signal).then(over, () => {});
-  };
+  get running(): number {
+    return this.#running;
+  }
 
-  const leave = (waiter: Waiter) => {
-    queue.drop(waiter);
-    if (queue.size() > 0) return;
-    pause?.abort();
-    pause = undefined;
-  };
+  get waiting(): number {
+    return this.#queue.size;
+  }
 
-  const learn = (outcome: Outcome, retryAfterMs: number | undefined) => {
-    if (outcome === 'answered') {
-      refusedInARow = 0;
-      limit = Math.min(ceiling, limit + GROW);
-    } else if (outcome === 'refused') {
-      refusedInARow++;
-      limit = Math.max(1, limit - SHRINK);
-      if (retryAfterMs !== undefined && refusedInARow >= PAUSE_AFTER) {
-        pausedUntil = Math.max(pausedUntil, clock.monotonic() + Math.min(retryAfterMs, MAX_PAUSE_MS));
-      }
-    }
-  };
+  /** Lowers the upper bound, where several models of one account name different ones. */
+  restrict(max: number): void {
+    this.#max = Math.min(this.#max, max);
+    this.#limit = Math.min(this.#limit, this.#max);
+  }
 
-  const slot = (): Slot => {
+  /** Waits for a slot, first come, first served. Rejects with the signal's reason when it aborts. */
+  async acquire(signal: AbortSignal): Promise<Slot> {
+    signal.throwIfAborted();
+    if (this.#queue.size > 0 || this.#paused() || this.#running >= this.limit) return this.#enqueue(signal);
+    return this.#start();
+  }
+
+  #paused(): boolean {
+    return this.#pausedUntil > this.#clock.monotonic();
+  }
+
+  #start(): Slot {
+    this.#running++;
     let released = false;
     return {
       release: (outcome, retryAfterMs) => {
         if (released) return;
         released = true;
-        running--;
-        learn(outcome, retryAfterMs);
-        pump();
+        this.#running--;
+        this.#learn(outcome, retryAfterMs);
+        this.#startWaiting();
       },
     };
-  };
+  }
 
-  const enqueue = (signal: AbortSignal): Promise<Slot> =>
-    new Promise((resolve, reject) => {
-      const abort = () => {
-        leave(waiter);
+  #learn(outcome: Outcome, retryAfterMs: number | undefined): void {
+    if (outcome === 'answered') {
+      this.#refusedInARow = 0;
+      this.#limit = Math.min(this.#max, this.#limit + GROW);
+    } else if (outcome === 'refused') {
+      this.#refusedInARow++;
+      this.#limit = Math.max(1, this.#limit - SHRINK);
+      if (retryAfterMs === undefined || this.#refusedInARow < PAUSE_AFTER) return;
+      const until = this.#clock.monotonic() + Math.min(retryAfterMs, MAX_PAUSE_MS);
+      this.#pausedUntil = Math.max(this.#pausedUntil, until);
+    }
+  }
+
+  /** Invariant: after it, nobody waits who could run. */
+  #startWaiting(): void {
+    if (this.#paused()) this.#sleepOut();
+    while (!this.#paused() && this.#running < this.limit) {
+      const waiter = this.#queue.take();
+      if (waiter === undefined) return;
+      waiter.grant(this.#start());
+    }
+  }
+
+  #enqueue(signal: AbortSignal): Promise<Slot> {
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        gone: false,
+        grant: (slot) => {
+          off();
+          resolve(slot);
+        },
+      };
+      const off = onAbort(signal, () => {
+        this.#leave(waiter);
         reject(signal.reason);
-      };
-      const grant = () => {
-        off();
-        resolve(slot());
-      };
-      const waiter: Waiter = { grant, gone: false };
-      const off = onAbort(signal, abort);
-      queue.add(waiter);
-      if (paused()) waitOut();
+      });
+      this.#queue.add(waiter);
+      if (this.#paused()) this.#sleepOut();
     });
+  }
 
-  return {
-    acquire: async (signal) => {
-      signal.throwIfAborted();
-      if (queue.size() > 0 || paused() || !free()) return enqueue(signal);
-      running++;
-      return slot();
-    },
-    restrict: (most) => {
-      ceiling = Math.min(ceiling, most);
-      limit = Math.min(limit, ceiling);
-    },
-    get limit() {
-      return Math.floor(limit);
-    },
-    get running() {
-      return running;
-    },
-    get waiting() {
-      return queue.size();
-    },
-  };
+  /** One sleep, however many wait; none while nobody waits, so that it keeps no process alive. */
+  #sleepOut(): void {
+    if (this.#pause !== undefined || this.#queue.size === 0) return;
+    const pause = new AbortController();
+    this.#pause = pause;
+    const over = () => {
+      if (this.#pause === pause) this.#pause = undefined;
+      this.#startWaiting();
+    };
+    this.#clock.sleep(this.#pausedUntil - this.#clock.monotonic(), pause.signal).then(over, () => {});
+  }
+
+  #leave(waiter: Waiter): void {
+    this.#queue.drop(waiter);
+    if (this.#queue.size > 0) return;
+    this.#pause?.abort();
+    this.#pause = undefined;
+  }
 }
 
-/** First in, first out; who leaves early is skipped when its turn comes. Every operation takes constant time on average. */
-function createQueue() {
-  let items: Waiter[] = [];
-  let head = 0;
-  let size = 0;
-  return {
-    size: () => size,
-    add(waiter: Waiter): void {
-      items.push(waiter);
-      size++;
-    },
-    drop(waiter: Waiter): void {
-      waiter.gone = true;
-      size--;
-    },
-    take(): Waiter | undefined {
-      while (head < items.length) {
-        const waiter = items[head++] as Waiter;
-        if (head >= 1024 && head * 2 >= items.length) {
-          items = items.slice(head);
-          head = 0;
-        }
-        if (waiter.gone) continue;
-        size--;
-        return waiter;
+/** First in, first out; who leaves early is skipped in turn. Every operation takes constant time on average. */
+class Queue {
+  size = 0;
+  #items: Waiter[] = [];
+  #head = 0;
+
+  add(waiter: Waiter): void {
+    this.#items.push(waiter);
+    this.size++;
+  }
+
+  drop(waiter: Waiter): void {
+    waiter.gone = true;
+    this.size--;
+  }
+
+  take(): Waiter | undefined {
+    while (this.#head < this.#items.length) {
+      const waiter = this.#items[this.#head++] as Waiter;
+      if (this.#head >= 1024 && this.#head * 2 >= this.#items.length) {
+        this.#items = this.#items.slice(this.#head);
+        this.#head = 0;
       }
-      return undefined;
-    },
-  };
+      if (waiter.gone) continue;
+      this.size--;
+      return waiter;
+    }
+    return undefined;
+  }
 }

@@ -7,7 +7,7 @@ export const styleSheet = `
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif}
-main{max-width:68rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}
+main{max-width:84rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}
 h1{font-size:1.7rem;line-height:1.2;letter-spacing:-.015em;margin:0 0 .35rem;overflow-wrap:anywhere}
 h2{font-size:1.2rem;line-height:1.3;margin:2.6rem 0 .6rem;padding-top:.8rem;border-top:1px solid var(--line)}
 h3{font-size:1rem;margin:1.8rem 0 .4rem}h4{font-size:.95rem;margin:1.4rem 0 .4rem}
@@ -21,7 +21,8 @@ caption{text-align:left;color:var(--soft);padding:0 0 .45rem;font-size:.875rem}
 th,td{padding:.42rem .9rem .42rem 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
 th:last-child,td:last-child{padding-right:0}
 thead th{font-weight:600;border-bottom:2px solid var(--line);vertical-align:bottom}
-tbody th{font-weight:500}
+thead th.right{white-space:normal;min-width:5.2rem}
+tbody th{font-weight:500;min-width:8.5rem}
 td{max-width:34rem;overflow-wrap:anywhere}
 th.right,td.right{text-align:right;white-space:nowrap}
 td small,th small{display:block;color:var(--soft);font-size:.8rem;line-height:1.35;font-weight:400}
@@ -29,7 +30,7 @@ code{font:.875em/1.4 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;backgr
 pre{font:.84rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--tint);border-left:3px solid var(--line);margin:.7rem 0;padding:.8rem 1rem;white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate}
 details{margin:.5rem 0;border-bottom:1px solid var(--line);padding-bottom:.5rem}
 summary{cursor:pointer;padding:.3rem 0}
-figure{margin:1.2rem 0 1.6rem;max-width:40rem}figcaption{color:var(--soft);font-size:.875rem;margin-top:.4rem}
+figure{margin:1.2rem 0 1.6rem;max-width:44rem}figcaption{color:var(--soft);font-size:.875rem;margin-top:.4rem}
 svg{display:block;width:100%;height:auto}svg text{fill:var(--soft);font-size:12px;font-family:inherit}
 svg .axis,svg .label{fill:var(--ink)}svg .grid{stroke:var(--line);stroke-width:1}svg .interval{stroke:currentColor;stroke-width:1.5}svg circle{fill:currentColor}
 .series-0{color:var(--s0)}.series-1{color:var(--s1)}.series-2{color:var(--s2)}.series-3{color:var(--s3)}.series-4{color:var(--s4)}.series-5{color:var(--s5)}

@@ -26,17 +26,56 @@ function gridAndAxes({ x, y }: Plot): string {
   ].join('');
 }
 
-function point({ label, x, y }: Plot['points'][number], index: number): string {
-  // Labels of points on the right half stand to the left, so that none leaves the picture.
-  const toLeft = x.value > 0.6;
-  const short = oneLine(label).slice(0, LABEL_LENGTH);
-  const at = `x="${xAt(x.value)}" dx="${toLeft ? -9 : 9}" y="${yAt(y.value)}" dy="-0.5em" text-anchor="${toLeft ? 'end' : 'start'}"`;
+interface Label {
+  text: string;
+  x: number;
+  y: number;
+  end: boolean;
+}
+
+/** About as wide as a letter of the plot's type is on average, and as high as a line. */
+const LETTER = { width: 6.4, height: 13 };
+
+function overlaps(a: Label, b: Label): boolean {
+  const [aLeft, bLeft] = [a, b].map(({ text, x, end }) => (end ? x - text.length * LETTER.width : x)) as [
+    number,
+    number,
+  ];
+  const apart = aLeft + a.text.length * LETTER.width < bLeft || bLeft + b.text.length * LETTER.width < aLeft;
+  return !apart && Math.abs(a.y - b.y) < LETTER.height;
+}
+
+/** A place for each label near its point, on no other label: as close as can be, first above, then below. */
+function placeLabels(points: Plot['points']): Label[] {
+  const placed: Label[] = [];
+  for (const { label, x, y } of points) {
+    const text = oneLine(label).slice(0, LABEL_LENGTH);
+    // Labels of points on the right half stand to the left, so that none leaves the picture.
+    const end = x.value > 0.6;
+    const at = { text, end, x: Number(xAt(x.value)) + (end ? -9 : 9) };
+    const base = Number(yAt(y.value));
+    const offsets = [
+      -6,
+      15,
+      ...Array.from({ length: 12 }, (_, i) => [-6 - LETTER.height * (i + 1), 15 + LETTER.height * (i + 1)]).flat(),
+    ];
+    const inside = offsets
+      .map((offset) => base + offset)
+      .filter((line) => line > 10 && line < SIZE.height - SIZE.bottom - 2);
+    const free = inside.find((line) => !placed.some((other) => overlaps({ ...at, y: line }, other)));
+    placed.push({ ...at, y: free ?? base - 6 });
+  }
+  return placed;
+}
+
+function point({ x, y }: Plot['points'][number], label: Label, index: number): string {
+  const at = `x="${px(label.x)}" y="${px(label.y)}" text-anchor="${label.end ? 'end' : 'start'}"`;
   return [
     `<g class="series-${index % 6}">`,
     `<line class="interval" x1="${xAt(x.low)}" y1="${yAt(y.value)}" x2="${xAt(x.high)}" y2="${yAt(y.value)}"/>`,
     `<line class="interval" x1="${xAt(x.value)}" y1="${yAt(y.low)}" x2="${xAt(x.value)}" y2="${yAt(y.high)}"/>`,
     `<circle cx="${xAt(x.value)}" cy="${yAt(y.value)}" r="4.5"/>`,
-    `<text class="label" ${at}>${escapeHtml(short)}</text></g>`,
+    `<text class="label" ${at}>${escapeHtml(label.text)}</text></g>`,
   ].join('');
 }
 
@@ -48,10 +87,11 @@ export function intervalPlotSvg(plot: Plot): string {
         `${label}: ${plot.x} ${Math.round(x.value * 100)} %, ${plot.y} ${Math.round(y.value * 100)} %`,
     )
     .join('; ');
+  const labels = placeLabels(plot.points);
   return [
     `<svg viewBox="0 0 ${SIZE.width} ${SIZE.height}" role="img" aria-label="${escapeHtml(`${plot.caption} ${described}`)}">`,
     gridAndAxes(plot),
-    ...plot.points.map(point),
+    ...plot.points.map((one, i) => point(one, labels[i] as Label, i)),
     '</svg>',
   ].join('');
 }
