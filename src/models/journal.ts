@@ -1,4 +1,5 @@
-import { appendFile, mkdir, readFile, rm, rmdir } from 'node:fs/promises';
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { readFile, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { CallContext } from '../contracts/call.ts';
@@ -68,7 +69,7 @@ function recording(call: CallContext, spent: Partial<StageUsage>): CallContext {
 export function createJournal(dir: string): Journal {
   const jobs = new Map<string, Promise<Map<string, Entry[]>>>();
   const fileOf = (job: string) => join(dir, `${job}.jsonl`);
-  let ready: Promise<unknown> | undefined;
+  let made = false;
 
   const entriesOf = (job: string) => {
     const known = jobs.get(job) ?? read(fileOf(job));
@@ -80,9 +81,15 @@ export function createJournal(dir: string): Journal {
    * A reply that cannot be kept is still a reply: all that is lost is that a killed run would pay for it again. The
    * newline in front sets it apart from a line that a crash tore.
    */
-  const keep = async (job: string, entry: Entry) => {
-    ready ??= mkdir(dir, { recursive: true });
-    await ready.then(() => appendFile(fileOf(job), `\n${JSON.stringify(entry)}\n`)).catch(() => undefined);
+  const keep = (job: string, entry: Entry) => {
+    try {
+      if (!made) mkdirSync(dir, { recursive: true });
+      made = true;
+      // At once, not in the background: the reply is kept before the call that takes its place is sent.
+      appendFileSync(fileOf(job), `\n${JSON.stringify(entry)}\n`);
+    } catch {
+      // A full disk also stops the records, and that is told.
+    }
   };
 
   return {
@@ -95,7 +102,7 @@ export function createJournal(dir: string): Journal {
       }
       const spent: Partial<StageUsage> = {};
       const reply = await inner(request, recording(call, spent));
-      await keep(call.job, { call: key, spent, reply });
+      keep(call.job, { call: key, spent, reply });
       return reply;
     },
     forget: async (job) => {

@@ -79,7 +79,7 @@ describe('readRecords', () => {
       recordLine(fakeDone({ id: 'b' }))
         .trim()
         .replace(',"grade":', ',"graded":'),
-      'grade: Invalid input',
+      'grade: expected a JSON value',
     ],
     ['a record that breaks off', recordLine(fakeDone({ id: 'b' })).slice(0, 200), '" ...'],
   ])('names file and line of %s between records', async (_, foreign, found) => {
