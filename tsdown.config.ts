@@ -7,5 +7,6 @@ export default defineConfig({
   target: 'node20',
   dts: true,
   clean: true,
+  logLevel: 'error',
   fixedExtension: false,
 });

@@ -16,7 +16,7 @@ describe('a model server that fails in every way at once', () => {
     storm = await startLoopback({
       latencyMs: 5,
       answer: ruleAnswer,
-      faults: { seed: 3, rateLimit: 0.1, retryAfterS: 1, serverError: 0.05, drop: 0.02, hang: 0.01, malformed: 0.05 },
+      faults: { seed: 3, rateLimit: 0.1, retryAfterS: 1, serverError: 0.05, drop: 0.02, hang: 0.01, malformed: 0.3 },
     });
     project = await makeProject(await judgedRunFiles({ baseUrl: storm.baseUrl, concurrency: 32, timeoutS: 2 }));
   });
@@ -48,6 +48,7 @@ describe('a model server that fails in every way at once', () => {
     }
     const { counts, unjudged: groups, leakage } = metrics.result();
     expect(counts).toMatchObject({ records: 72, done: 72, failed: 0 });
+    expect(unjudged).toBeGreaterThan(0);
     expect(groups.reduce((sum, group) => sum + group.count, 0)).toBe(unjudged);
     expect(leakage.overall.denominator + leakage.overall.unjudged).toBe(counts.secrets);
   });
