@@ -7,6 +7,5 @@ export default defineConfig({
   target: 'node20',
   dts: true,
   clean: true,
-  logLevel: 'error',
   fixedExtension: false,
 });
