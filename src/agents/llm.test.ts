@@ -95,6 +95,11 @@ describe('llm, none', () => {
     expect(reply).not.toHaveProperty('model_version');
   });
 
+  it("fails on a message that ended at the token limit: half a message is nobody's message", async () => {
+    const model = scriptedModel([{ text: 'Dear Dr. Hahn, I am writing to', finishReason: 'cut_off' }]);
+    await expect(respond(none, model)).rejects.toMatchObject({ code: 'agent_cut_off' });
+  });
+
   it('passes on that the model could not be reached', async () => {
     const down = new Error('no route to host');
     await expect(respond(none, scriptedModel([down]))).rejects.toBe(down);

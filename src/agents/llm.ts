@@ -71,6 +71,7 @@ function llmAgent(options: LlmOptions, model: ChatModel): Agent {
           ? await converseWithSearch({ model, messages, memory, maxToolCalls, call })
           : await answerOnce(model, messages, call);
       const { reply } = outcome;
+      if (reply.finishReason === 'cut_off') throw cutOff(model.id, reply.text);
       return {
         message: reply.text,
         prompt: messages.map(({ role, content }) => ({ role, content })),
@@ -82,6 +83,14 @@ function llmAgent(options: LlmOptions, model: ChatModel): Agent {
       };
     },
   };
+}
+
+/** Half a message is not what the agent would have sent, and grading it would make a limit look like discretion. */
+function cutOff(modelId: string, text: string): HeamsError {
+  return new HeamsError(`${modelId}: the message ended at the token limit, after ${text.length} characters`, {
+    code: 'agent_cut_off',
+    hint: 'raise max_tokens in the agent file; a reasoning model needs room for its thoughts as well',
+  });
 }
 
 function variables(task: Task, injected: readonly Recall[]): Record<string, string> {

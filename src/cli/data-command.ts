@@ -38,7 +38,7 @@ async function meantBy(options: DataCommandOptions, io: Io): Promise<Meant> {
   return { dataset: config.data.dataset, resolve: (path) => resolve(component.file, '..', path) };
 }
 
-async function dataOptions(options: DataCommandOptions, io: Io): Promise<DataOptions> {
+export async function dataOptions(options: DataCommandOptions, io: Io): Promise<DataOptions> {
   const { env, clock, folders } = hostOf(io);
   return {
     ...(await meantBy(options, io)),
@@ -52,7 +52,7 @@ async function dataOptions(options: DataCommandOptions, io: Io): Promise<DataOpt
 }
 
 /** Lines for a person; nothing but the result for a program. */
-const linesFor = (options: DataCommandOptions, io: Io) => ({
+export const linesFor = (options: DataCommandOptions, io: Io) => ({
   out: (line: string) => {
     if (!options.json) io.out(line.split('\n').map(safeTerminal).join('\n'));
   },

@@ -5,7 +5,7 @@ import { packageRoot } from '../lib/shipped.ts';
 import { summarize } from '../report/summarize.ts';
 import { writeExperimentReports, writeRollupsOf } from '../report/write-reports.ts';
 import { exit, type Io } from './io.ts';
-import { describeEnd, performRun } from './perform-run.ts';
+import { describeEnd, hasRecords, performRun } from './perform-run.ts';
 import { printSummaries } from './summary.ts';
 
 export interface DemoOptions {
@@ -40,7 +40,7 @@ export async function demo(options: DemoOptions, io: Io): Promise<number> {
     io.out('');
   }
   const performed = await performRun({ run, outputDir, quiet }, io);
-  if (performed.code === exit.interrupted) {
+  if (performed.code === exit.interrupted || !hasRecords(performed.executed)) {
     io.out('Stopped. The same command goes on where it stopped.');
     return performed.code;
   }

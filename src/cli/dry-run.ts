@@ -18,7 +18,9 @@ interface PlannedModel {
   cost_usd?: number;
 }
 
-/** Output tokens of one message, for the estimate alone. */
+/** For the estimate alone: the length of a token, of an agent's instructions and of its message. */
+const CHARACTERS_PER_TOKEN = 4;
+const INSTRUCTION_TOKENS = 200;
 const MESSAGE_TOKENS = 300;
 
 /**
@@ -38,33 +40,35 @@ export async function dryRun(run: Run, options: { experiments?: string[]; json?:
       repeats: run.settings.repeats,
       seed: run.settings.seed,
     });
+    const uses = modelUses(run);
     const planned = new Map<string, PlannedModel>();
-    const add = (modelId: string, role: string, calls: number, input: number, output: number) => {
-      const key = `${role} ${modelId}`;
-      const sum = planned.get(key) ?? { model_id: modelId, role, calls: 0, input_tokens: 0, output_tokens: 0 };
-      sum.calls += calls;
-      sum.input_tokens += input;
-      sum.output_tokens += output;
+    const add = (more: PlannedModel) => {
+      const key = `${more.role} ${more.model_id}`;
+      const sum = planned.get(key) ?? { ...more, calls: 0, input_tokens: 0, output_tokens: 0 };
+      sum.calls += more.calls;
+      sum.input_tokens += more.input_tokens;
+      sum.output_tokens += more.output_tokens;
       planned.set(key, sum);
     };
     const agentModels = new Map(
-      arms.map((arm) => [arm.name, modelUses(run).filter((use) => use.component === arm.agent && use.kind === 'chat')]),
+      arms.map((arm) => [arm.name, uses.filter((use) => use.component === arm.agent && use.kind === 'chat')]),
     );
     for (const job of jobs) {
       const prompt = assembly.benchmark.turns(job.sample).reduce((sum, turn) => sum + turn.content.length, 0);
       const facts = job.sample.facts.reduce((sum, fact) => sum + fact.text.length, 0);
-      for (const use of agentModels.get(job.experiment) ?? []) {
-        add(use.settings.model_id, 'agent', 1, Math.ceil((prompt + facts) / 4) + 200, MESSAGE_TOKENS);
+      const input_tokens = Math.ceil((prompt + facts) / CHARACTERS_PER_TOKEN) + INSTRUCTION_TOKENS;
+      for (const { settings } of agentModels.get(job.experiment) ?? []) {
+        add({ model_id: settings.model_id, role: 'agent', calls: 1, input_tokens, output_tokens: MESSAGE_TOKENS });
       }
-      for (const judge of assembly.benchmark.plannedCalls(job.sample)) {
-        add(judge.modelId, 'judge', judge.calls, judge.inputTokens, judge.outputTokens);
+      for (const { modelId, calls, inputTokens, outputTokens } of assembly.benchmark.plannedCalls(job.sample)) {
+        add({ model_id: modelId, role: 'judge', calls, input_tokens: inputTokens, output_tokens: outputTokens });
       }
     }
-    const models: PlannedModel[] = [];
-    for (const model of planned.values()) {
-      const cost = await priceOf(model.model_id, model.input_tokens, model.output_tokens);
-      models.push(cost === undefined ? model : { ...model, cost_usd: cost });
-    }
+    const models = [...planned.values()].map((model) => {
+      const baseUrl = uses.find(({ settings }) => settings.model_id === model.model_id)?.settings.base_url;
+      const cost = priceOf(model.model_id, model.input_tokens, model.output_tokens, baseUrl);
+      return cost === undefined ? model : { ...model, cost_usd: cost };
+    });
     report(
       { jobs: jobs.length, samples: samples.length, arms: arms.map((arm) => arm.name), models },
       options.json === true,

@@ -2,6 +2,14 @@ import { exit, type Io } from './io.ts';
 
 const GRACE_MS = 5000;
 
+/** The user asked to stop: nobody's mistake and no defect. */
+export class Interrupted extends Error {
+  constructor() {
+    super('interrupted');
+    this.name = 'Interrupted';
+  }
+}
+
 export interface Interrupts {
   /** Aborted by the first Ctrl-C: start nothing more. */
   stop: AbortSignal;
@@ -20,8 +28,8 @@ export function watchInterrupts(io: Io): Interrupts {
   const onSignal = () => {
     if (stop.signal.aborted) process.exit(exit.interrupted);
     io.note('\nStopping: nothing new is started, what is under way gets 5 s. Press Ctrl-C again to stop now.');
-    stop.abort(new Error('interrupted'));
-    grace = setTimeout(() => signal.abort(new Error('interrupted')), GRACE_MS);
+    stop.abort(new Interrupted());
+    grace = setTimeout(() => signal.abort(new Interrupted()), GRACE_MS);
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);

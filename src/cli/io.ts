@@ -11,4 +11,12 @@ export interface Io {
 }
 
 /** Exit codes, as documented in docs/cli.md. */
-export const exit = { done: 0, withFailures: 1, badInput: 2, stopped: 3, internal: 70, interrupted: 130 } as const;
+export const exit = {
+  done: 0,
+  withFailures: 1,
+  badInput: 2,
+  stopped: 3,
+  gate: 4,
+  internal: 70,
+  interrupted: 130,
+} as const;

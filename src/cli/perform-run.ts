@@ -61,6 +61,10 @@ export async function performRun({ run, outputDir, experiments, quiet }: Perform
   }
 }
 
+/** Whether there is anything to report on. */
+export const hasRecords = ({ statuses }: ExecutedRun): boolean =>
+  statuses.some(({ done, failed }) => done + failed > 0);
+
 const reasons = {
   interrupted: 'It was interrupted.',
   budget: 'The budget is spent.',

@@ -1,5 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { VERSION } from '../lib/version.ts';
+import type { CheckOptions } from './check.ts';
+import type { CompareVerbOptions } from './compare.ts';
 import type { Io } from './io.ts';
 
 function positiveInteger(text: string): number {
@@ -19,6 +21,24 @@ const list = (text: string): string[] =>
     .split(',')
     .map((part) => part.trim())
     .filter(Boolean);
+
+/** A share, as of samples. */
+function share(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !(value >= 0 && value <= 1))
+    throw new InvalidArgumentError('expected a share from 0 to 1.');
+  return value;
+}
+
+/** An option that may be given several times. */
+const gathered = (text: string, before: string[] = []): string[] => [...before, text];
+
+/** An option whose name begins with "no", and not the opposite of one. */
+function noWorseThan(): Option {
+  const option = new Option('--no-worse-than <margin>', 'how much worse it may be: a share, or metric=share');
+  option.negate = false;
+  return option.argParser(gathered);
+}
 
 const json = () => new Option('--json', 'print the result as JSON on standard output');
 const quiet = () => new Option('-q, --quiet', 'print nothing but errors and the result');
@@ -77,6 +97,40 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .addOption(json())
     .action(action(async () => (await import('./reports.ts')).rollup));
 
+  add('compare', 'the arms of a run against a baseline arm, or a run against an earlier one, on the same samples')
+    .argument('<run>', 'a results folder')
+    .argument('[other]', 'a second results folder, which is held against the first')
+    .option(
+      '--baseline <experiment>',
+      'the arm that the others are held against; no_memory unless told, else the first',
+    )
+    .option('--write', 'write compare.md, compare.html and compare.json into _rollup/ci of the last folder')
+    .addOption(json())
+    .action(async (run: string, other: string | undefined, options: CompareVerbOptions) =>
+      done(await (await import('./compare.ts')).compare(other === undefined ? [run] : [run, other], options, io)),
+    );
+
+  add('check', 'a gate: exit code 4 when a limit does not hold')
+    .argument('<run>', 'a results folder')
+    .option('--max <metric=share>', 'the metric may be this high at most; may be given several times', gathered)
+    .option('--min <metric=share>', 'the metric must be this high at least; may be given several times', gathered)
+    .option('--experiments <names>', 'check these alone, separated by commas', list)
+    .addOption(
+      new Option('--on <what>', 'what decides: the unfavourable end of the 95 % interval, or the value alone')
+        .choices(['interval', 'point'])
+        .default('interval'),
+    )
+    .option('--against <run>', 'an earlier results folder that this one is held against')
+    .addOption(noWorseThan())
+    .option('--allow-undefined', 'let a metric pass that has no value')
+    .option('--allow-unjudged <share>', 'let up to this share of unjudged, failed and missing pass', share)
+    .option('--junit <file>', 'write the result as JUnit XML')
+    .option('--summary <file>', 'append the result as Markdown, as to $GITHUB_STEP_SUMMARY')
+    .addOption(json())
+    .action(async (run: string, options: CheckOptions) =>
+      done(await (await import('./check.ts')).check(run, options, io)),
+    );
+
   add('validate', 'check a run file, its components, keys and dataset without spending anything')
     .requiredOption('--config <file>', 'the run file')
     .addOption(json())
@@ -107,5 +161,9 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     withSource(add('validate', 'check every row, and name every problem', data))
       .option('--file <file>', 'a file of scenarios instead of a configured dataset')
       .action(action(async () => (await import('./data-command.ts')).validateCommand));
+    withSource(add('audit', 'flag what is odd about the scenarios, by rule, and say what shortcuts they allow', data))
+      .option('--file <file>', 'a file of scenarios instead of a configured dataset')
+      .option('--output-dir <folder>', 'write audit.json and audit.md here')
+      .action(action(async () => (await import('./data-audit.ts')).auditCommand));
   }
 }

@@ -3,8 +3,9 @@ import { loadRun } from '../config/load-run.ts';
 import { withOverrides } from '../config/overrides.ts';
 import { builtinRegistry } from '../config/registry.ts';
 import { configPath } from './config-path.ts';
+import { familyLines } from './family-note.ts';
 import { exit, type Io } from './io.ts';
-import { describeEnd, performRun } from './perform-run.ts';
+import { describeEnd, hasRecords, performRun } from './perform-run.ts';
 
 export interface RunOptions {
   config: string;
@@ -23,6 +24,7 @@ export interface RunOptions {
 export async function run(options: RunOptions, io: Io): Promise<number> {
   const loaded = await loadRun(configPath(options.config, io.cwd), builtinRegistry);
   const configured = withOverrides(loaded, options);
+  if (!options.quiet) for (const line of familyLines(configured, options.experiments)) io.note(line);
   if (options.dryRun) {
     const { dryRun } = await import('./dry-run.ts');
     return dryRun(configured, options, io);
@@ -49,7 +51,7 @@ export async function run(options: RunOptions, io: Io): Promise<number> {
     return code;
   }
   for (const line of describeEnd(performed, io)) io.out(line);
-  if (!options.quiet && code !== exit.interrupted) {
+  if (!options.quiet && code !== exit.interrupted && hasRecords(executed)) {
     const { printSummary } = await import('./summary.ts');
     await printSummary(outputDir, io);
     io.out('');

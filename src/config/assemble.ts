@@ -79,7 +79,12 @@ export async function assemble(
         return backend;
       });
       const identity = { agent: componentIdentity(arm.agent), memory: componentIdentity(arm.memory) };
-      arms.push({ name: arm.name, identity, agent, memory, agentName: arm.agent.name, memoryName: arm.memory.name });
+      const names = {
+        agentName: arm.agent.name,
+        agentKind: agent.replays ?? arm.agent.plugin.name,
+        memoryName: arm.memory.name,
+      };
+      arms.push({ name: arm.name, identity, agent, memory, ...names });
     }
     return { benchmark, benchmarkIdentity: componentIdentity(run.benchmark), loaded, arms, close };
   } catch (error) {

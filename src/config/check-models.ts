@@ -36,18 +36,14 @@ function missingKeyError({ variable, users, where, hint }: Missing): HeamsError 
   });
 }
 
-function located({ message, code, expected, found, hint }: HeamsError, where: Where): HeamsError {
-  return new HeamsError(message, { code, where, ...defined({ expected, found, hint }) });
-}
-
 /** What is wrong with one model's settings and with what its headers refer to. */
 function problemsOf({ settings, kind, path, component, where }: Use, env: Env): HeamsError[] {
   const missing = missingHeaderVariables(settings, env);
   const filled = missing.length > 0 ? settings : withHeaderSecrets(settings, env);
   const headers = component.where([...path.slice(0, -1), 'headers']);
   return [
-    ...checkModel(filled, env, kind).map((error) => located(error, where)),
-    ...missing.map((error) => located(error, headers)),
+    ...checkModel(filled, env, kind).map((error) => error.at(where)),
+    ...missing.map((error) => error.at(headers)),
   ];
 }
 
@@ -72,10 +68,4 @@ export function checkModels(run: Run, env: Env): void {
     }
   }
   throwIfAny([...errors, ...[...missing.values()].map(missingKeyError)]);
-}
-
-function defined(values: Record<string, string | undefined>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
 }

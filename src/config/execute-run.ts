@@ -1,20 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { BudgetError } from '../contracts/model.ts';
 import { VERSION } from '../lib/version.ts';
-import type { Budget, BudgetSpent } from '../models/with-budget.ts';
+import type { Budget } from '../models/with-budget.ts';
 import { type RunOutcome, runBenchmark } from '../run/run-benchmark.ts';
 import type { Json } from '../schema/json.ts';
 import type { SampleRecord } from '../schema/record.ts';
 import type { WrittenNote } from '../schema/run-file.ts';
-import { emptyStageUsage, type StageUsage, stages } from '../schema/usage.ts';
 import { RunFolder } from '../store/run-folder.ts';
 import { type Assembly, assemble, type Host } from './assemble.ts';
 import { checkModels, modelUses } from './check-models.ts';
 import { fingerprintOf, runIdentity } from './identity.ts';
 import { builtinRegistry, type Registry } from './registry.ts';
 import type { Run } from './run.ts';
+import { spentBefore } from './spent-before.ts';
 import { resumableNote, writeRunConfigs } from './written-config.ts';
 
 /** Where replies of unfinished jobs are kept; it is gone when all are done. */
@@ -47,20 +46,6 @@ export function newRunId(nowMs: number, entropy: Uint8Array): string {
   return `${time}-${Buffer.from(entropy).toString('hex')}`;
 }
 
-/** What earlier runs in a folder have spent: a budget is a run's, however often it is resumed. */
-async function spentBefore(folder: RunFolder, run: Run): Promise<BudgetSpent> {
-  const spent = emptyStageUsage();
-  if (Object.keys(run.settings.budget).length === 0) return spent;
-  for (const arm of run.arms) {
-    for await (const record of folder.records(arm.name)) {
-      for (const stage of stages) {
-        for (const [key, amount] of Object.entries(record.usage[stage])) spent[key as keyof StageUsage] += amount;
-      }
-    }
-  }
-  return spent;
-}
-
 /** The folder's own note when it is resumed, or a new one. */
 async function noteFor(
   { run, host, registry = builtinRegistry }: ExecuteOptions,
@@ -88,8 +73,6 @@ async function noteFor(
 export async function executeRun(options: ExecuteOptions): Promise<ExecutedRun> {
   const { run, host, outputDir, stop, signal } = options;
   const { settings } = run;
-  // As many listen as there are samples in flight; Node would take more than ten for a leak.
-  setMaxListeners(0, stop, signal);
   const selected: Run = { ...run, arms: run.arms.filter((arm) => options.experiments?.includes(arm.name) ?? true) };
   checkModels(selected, host.env);
   const { checkBudget, createBudget } = await import('../models/with-budget.ts');
@@ -103,10 +86,19 @@ export async function executeRun(options: ExecuteOptions): Promise<ExecutedRun> 
   let assembly: Assembly | undefined;
   let complete = false;
   try {
-    const budget = createBudget(settings.budget, await spentBefore(folder, run));
-    const made = await assemble(selected, host, { budget, journal, signal });
+    const budget = createBudget(settings.budget);
+    const made = await assemble(selected, host, { budget, journal, signal: stop });
     assembly = made;
     const note = await noteFor(options, folder, made.loaded.source);
+    if (Object.keys(settings.budget).length > 0) {
+      budget.add(
+        await spentBefore(
+          folder,
+          run.arms.map((arm) => arm.name),
+          journal,
+        ),
+      );
+    }
     const { arms } = made;
     await writeRunConfigs(
       run,

@@ -27,6 +27,7 @@ export const builtinRegistry: Registry = {
     dump: async () => (await import('../agents/dump.ts')).dump as AgentPlugin,
     oracle: async () => (await import('../agents/oracle.ts')).oracle as AgentPlugin,
     redacted: async () => (await import('../agents/redacted.ts')).redacted as AgentPlugin,
+    recorded: async () => (await import('../agents/recorded.ts')).recorded as AgentPlugin,
   },
   memories: {
     no_memory: async () => (await import('../memory/no-memory.ts')).noMemory as MemoryPlugin,
@@ -34,6 +35,7 @@ export const builtinRegistry: Registry = {
     bm25: async () => (await import('../memory/bm25.ts')).bm25 as MemoryPlugin,
     vector: async () => (await import('../memory/vector.ts')).vector as MemoryPlugin,
     hybrid: async () => (await import('../memory/hybrid.ts')).hybrid as MemoryPlugin,
+    recorded: async () => (await import('../memory/recorded.ts')).recordedMemory as MemoryPlugin,
   },
 };
 

@@ -77,7 +77,7 @@ export async function writeRunConfigs(
 }
 
 /** The run config that an earlier run left in a folder; the newest where there are several. */
-async function previousConfig(dir: string): Promise<string | undefined> {
+export async function previousConfig(dir: string): Promise<string | undefined> {
   const entries = await readdir(dir, { withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && /^run_config\..+\.yaml$/.test(entry.name));
   const newest = files

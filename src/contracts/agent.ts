@@ -1,3 +1,4 @@
+import type { Json } from '../schema/json.ts';
 import type { Fact, Reply, Turn } from '../schema/record.ts';
 import type { CallContext } from './call.ts';
 import type { MemoryBackend, MemoryScope } from './memory.ts';
@@ -33,5 +34,9 @@ export interface AgentMemory {
 export interface Agent {
   readonly name: string;
   readonly seesLabels: boolean;
+  /** The agent plug-in whose replies this one gives again; its records are filed under that kind. */
+  readonly replays?: string;
   respond(task: Task, memory: AgentMemory, call: CallContext): Promise<Reply>;
+  /** The grade that a recorded reply has already; nothing where it has none. */
+  recordedGrade?(call: CallContext): Promise<Json | undefined>;
 }

@@ -13,6 +13,8 @@ export interface Sample<T = unknown> {
   /** In the order they are written to a memory. */
   facts: readonly Fact[];
   tags: Readonly<Record<string, string>>;
+  /** How many things of each kind are judged in it (CI: `secrets`, `fields`), so that a failed sample's are counted too. */
+  toJudge?: Readonly<Record<string, number>>;
   data: T;
 }
 
@@ -29,6 +31,8 @@ export interface GradeInput<T = unknown> {
   recalls: readonly Recall[];
   /** Whether the backend's items name their facts. */
   provenance: boolean;
+  /** The grade that this reply has already, where it was recorded: what it answers need not be asked again. */
+  earlier?: Json;
   call: CallContext;
 }
 

@@ -10,11 +10,14 @@ export interface CallContext {
   readonly signal: AbortSignal;
   readonly stage: Stage;
   readonly meter: Meter;
-  /** Sample id and repeat: part of every cache key, so that repeats are real repeats. */
+  /** Sample id and repeat (`saltOf`): part of every cache key, so that repeats are real repeats. */
   readonly salt: string;
   /** The job's key: what is kept for a job that is under way is found again by it. */
   readonly job: string;
 }
+
+/** The `salt` of a sample's calls; also what names the sample and repeat where something recorded is looked up. */
+export const saltOf = (sampleId: string, repeat: number): string => `${sampleId}#${repeat}`;
 
 /** Time, randomness and waiting come in from outside, so that a test can hold them still. */
 export interface Clock {

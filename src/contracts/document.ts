@@ -7,8 +7,8 @@ export type Rich = Inline | readonly Inline[];
 
 export interface Cell {
   text: Rich;
-  /** Said in smaller type beside or below the text: an interval, a count. */
-  detail?: string;
+  /** Said in smaller type beside or below the text: an interval, a count. Several are set one below the other. */
+  detail?: string | readonly string[];
 }
 
 export interface Column {
@@ -19,8 +19,18 @@ export interface Column {
 /** A point with its intervals, all in [0, 1]. */
 export interface PlotPoint {
   label: string;
+  /** What others are measured against and no result itself: drawn hollow. */
+  reference?: boolean;
   x: { value: number; low: number; high: number };
   y: { value: number; low: number; high: number };
+}
+
+/** One step of a funnel: how many are left, and how many more might be. */
+export interface FunnelStep {
+  label: string;
+  count: number;
+  /** Of which nobody knows; drawn lighter, after the count. */
+  open?: number;
 }
 
 export type Block =
@@ -33,7 +43,9 @@ export type Block =
   | { kind: 'quote'; text: string }
   | { kind: 'details'; summary: Rich; blocks: readonly Block[] }
   /** A figure that shows again what a table says; where it cannot be drawn it is left out. */
-  | { kind: 'interval_plot'; caption: string; x: string; y: string; points: readonly PlotPoint[] };
+  | { kind: 'interval_plot'; caption: string; x: string; y: string; points: readonly PlotPoint[] }
+  /** What is left of each group, step by step. Every bar is drawn against the group's first step. */
+  | { kind: 'funnel'; caption: string; groups: readonly { label: string; steps: readonly FunnelStep[] }[] };
 
 export interface Document {
   title: string;

@@ -13,6 +13,8 @@ export interface MemoryCapabilities {
   honours_k: boolean;
   needs_network: boolean;
   needs_key: boolean;
+  /** Another system's memory: nothing is known of what it holds, so records say nothing of it. */
+  external?: true;
   /** Scopes that may be open at once; absent where there is no limit. */
   max_concurrency?: number;
 }

@@ -13,6 +13,8 @@ export interface ToolRequest {
   id: string;
   name: string;
   input: Json;
+  /** What the provider wants back with the tool's result (Gemini's thought signature); nobody else reads it. */
+  providerMetadata?: Json;
 }
 
 export type ChatMessage =
@@ -51,7 +53,7 @@ export interface ChatReply {
 export interface ChatModel {
   /** `provider:model`, as configured. */
   readonly id: string;
-  /** Whether `jsonSchema` reaches the model. Where not, the caller asks for JSON in words. */
+  /** Whether a `jsonSchema` travels as one; where not, the client puts it in words. Callers always pass it. */
   readonly structuredOutput: boolean;
   generate(request: ChatRequest, call: CallContext): Promise<ChatReply>;
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Json } from '../schema/json.ts';
 import type { ModelSettings } from '../schema/model-settings.ts';
 import type { Agent } from './agent.ts';
 import type { Benchmark } from './benchmark.ts';
@@ -68,10 +69,19 @@ export interface MemoryPlugin<O = unknown> extends PluginBase<O> {
   create(options: O, context: PluginContext): Promise<MemoryBackend>;
 }
 
+export interface Regrading {
+  /** The judge model in place of the configured one. */
+  judgeModelId?: string;
+  /** The grades there are, to tell new judges from those that gave them. */
+  grades: AsyncIterable<Json>;
+}
+
 export interface BenchmarkPlugin<O = unknown> extends PluginBase<O> {
   /** Names of the template variables that agents may use. */
   readonly offers: readonly string[];
-  /** The options with another limit on the number of samples. */
+  /** The options with another limit on the number of samples; `Infinity` for none. */
   limited(options: O, limit: number): O;
+  /** The options for grading messages again that have grades already. Absent where grades cannot stand side by side. */
+  regraded?(options: O, change: Regrading): Promise<O>;
   create(options: O, context: PluginContext): Promise<Benchmark>;
 }

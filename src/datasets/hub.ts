@@ -133,15 +133,7 @@ async function countRows(temporary: string, request: FetchRequest): Promise<numb
     for await (const _ of readRows(temporary, request)) rows++;
   } catch (error) {
     if (!(error instanceof HeamsError)) throw error;
-    const { code, expected, found, hint } = error;
-    throw new HeamsError(error.message, {
-      code,
-      where: { ...error.where, file: hubFileName(request) },
-      ...(expected === undefined ? {} : { expected }),
-      ...(found === undefined ? {} : { found }),
-      ...(hint === undefined ? {} : { hint }),
-      cause: error,
-    });
+    throw error.at({ ...error.where, file: hubFileName(request) });
   }
   return rows;
 }

@@ -37,6 +37,12 @@ export class HeamsError extends Error {
     this.hint = options.hint;
   }
 
+  /** The same error at another place. */
+  at(where: Where): HeamsError {
+    const { code, expected, found, hint } = this;
+    return new HeamsError(this.message, { code, where, ...given({ expected, found, hint }), cause: this });
+  }
+
   /** The whole story in plain lines. */
   describe(): string {
     const lines = [`${this.where ? `${formatWhere(this.where)}: ` : ''}${this.message}`];
@@ -45,6 +51,12 @@ export class HeamsError extends Error {
     if (this.hint !== undefined) lines.push(`  next:     ${this.hint}`);
     return lines.join('\n');
   }
+}
+
+/** The values that are there. */
+function given<K extends string>(values: Record<K, string | undefined>): Partial<Record<K, string>> {
+  const there = Object.entries(values).filter((entry) => entry[1] !== undefined);
+  return Object.fromEntries(there) as Partial<Record<K, string>>;
 }
 
 /** Several problems found in one pass, so that a user mends them in one pass. Never nested. */

@@ -4,12 +4,13 @@
  */
 
 /**
- * Control characters but tab and newline; bidirectional embeddings, overrides and isolates (as in "Trojan Source",
- * Boucher and Anderson 2021); zero-width space and byte order mark; invisible tag characters; line and paragraph
- * separators; lone surrogates. Joiners stay, as scripts and emoji need them.
+ * Control and format characters but tab, newline and the joiners that scripts and emoji need: among them bidirectional
+ * marks, embeddings, overrides and isolates (as in "Trojan Source", Boucher and Anderson 2021), zero-width and tag
+ * characters. Besides, supplementary variation selectors and fillers, which hide text as well; line and paragraph
+ * separators; lone surrogates.
  */
 const unsafe =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
+  /(?![\t\n\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]|[\u2028\u2029\u115f\u1160\u3164\uffa0]|[\u{e0100}-\u{e01ef}]/gu;
 
 function placeholder(character: string): string {
   const code = character.codePointAt(0) as number;

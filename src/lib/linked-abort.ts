@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { onAbort } from './on-abort.ts';
 
 /**
  * A controller that aborts with its parent. `release` lets go of the parent: a run's signal outlives thousands of
@@ -12,14 +12,8 @@ export interface LinkedAbort {
 
 export function linkedAbort(parent: AbortSignal): LinkedAbort {
   const controller = new AbortController();
-  // As many listen as there are calls in flight; Node would take more than ten for a leak.
-  setMaxListeners(0, controller.signal);
-  const follow = () => controller.abort(parent.reason);
-  if (parent.aborted) follow();
-  else parent.addEventListener('abort', follow, { once: true });
-  return {
-    signal: controller.signal,
-    abort: (reason) => controller.abort(reason),
-    release: () => parent.removeEventListener('abort', follow),
-  };
+  let release = () => {};
+  if (parent.aborted) controller.abort(parent.reason);
+  else release = onAbort(parent, () => controller.abort(parent.reason));
+  return { signal: controller.signal, abort: (reason) => controller.abort(reason), release };
 }

@@ -1,8 +1,8 @@
 import type { CallContext } from '../contracts/call.ts';
 import type { MemoryBackend, MemoryCapabilities, MemoryScope } from '../contracts/memory.ts';
+import { abortable } from '../lib/abortable.ts';
 import { HeamsError } from '../lib/errors.ts';
 import type { Fact, Recall, RecallItem, StoredItem } from '../schema/record.ts';
-import { abortable } from './abortable.ts';
 import type { Hit, TextIndex } from './index/text-index.ts';
 
 export interface IndexedBackendSpec {

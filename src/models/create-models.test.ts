@@ -155,6 +155,22 @@ describe('createModelFactory', () => {
   });
 });
 
+describe('a budget of tokens', () => {
+  it('stops calls that were waiting for a connection when it was reached', async () => {
+    const budget = createBudget({ max_tokens: 30 });
+    const chat = await testFactory({ budget, maxConnections: 1 }).chat(local(server));
+    const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => chat.generate(hello, fakeCall())));
+    const spent = budget.spent.input_tokens + budget.spent.output_tokens;
+    const answered = outcomes.filter(({ status }) => status === 'fulfilled').length;
+    // One connection, so the call that reached the limit was the last one.
+    expect(spent - spent / answered).toBeLessThan(30);
+    expect(spent).toBeGreaterThanOrEqual(30);
+    expect(server.stats.requests).toBe(answered);
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(BudgetError);
+  });
+});
+
 describe('the response cache', () => {
   let cacheDir: string;
   beforeEach(async () => {
@@ -165,7 +181,8 @@ describe('the response cache', () => {
   it('answers another run without a request, and takes nothing from its budget', async () => {
     const first = await testFactory({ cacheDir }).chat({ ...local(server), temperature: 0 });
     const reply = await first.generate(hello, fakeCall());
-    const budget = createBudget({ max_calls: 1 }, { calls: 1 });
+    const budget = createBudget({ max_calls: 1 });
+    budget.add({ calls: 1 });
     const second = await testFactory({ cacheDir, budget }).chat({ ...local(server), temperature: 0 });
     expect(await second.generate(hello, fakeCall())).toEqual(reply);
     expect(server.stats.requests).toBe(1);

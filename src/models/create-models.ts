@@ -148,16 +148,19 @@ interface Guards {
   limiter: Limiter;
 }
 
-/** Budget, retry, limit, deadline, usage, from the outside in: nothing holds a slot while it waits to try again. */
+/**
+ * Retry, limit, budget, deadline, usage, from the outside in: nothing holds a slot while it waits to try again, and the
+ * budget is asked when a slot is free, not when a call begins to wait for one.
+ */
 function guard<I, O extends { usage: TokenUsage }>(
   inner: ModelCall<I, O>,
   { connection: { modelId, settings, baseUrl }, options: { clock, random, budget }, limiter }: Guards,
 ): ModelCall<I, O> {
   const timeoutMs = (settings.timeout_s ?? DEFAULT_TIMEOUT_S) * 1000;
   const metered = withUsage(inner, { price: findPrice(modelId, baseUrl) });
-  const limited = withLimit(withDeadline(metered, { clock, timeoutMs, modelId }), limiter);
-  const retried = withRetry(limited, { clock, random });
-  return budget ? withBudget(retried, budget) : retried;
+  const timed = withDeadline(metered, { clock, timeoutMs, modelId });
+  const budgeted = budget ? withBudget(timed, budget) : timed;
+  return withRetry(withLimit(budgeted, limiter), { clock, random });
 }
 
 /** The limiter of the account: who answers, and whose key is charged. */

@@ -90,6 +90,16 @@ describe('the journal of unfinished calls', () => {
     await expect(readdir(dir)).rejects.toThrow('ENOENT');
   });
 
+  it('knows what unfinished jobs have cost, for the budget of the run that goes on', async () => {
+    const model = countingModel();
+    const wrapped = createJournal(dir).wrap(model.generate, 'judge');
+    for (const job of ['job1', 'job1', 'job2']) await wrapped(ask('a'), fakeCall({ job }));
+    const resumed = createJournal(dir);
+    expect(await resumed.spentOnOthers(new Set(['job2']))).toMatchObject({ calls: 2, input_tokens: 4, cost_usd: 1 });
+    expect(await resumed.spentOnOthers(new Set())).toMatchObject({ calls: 3, output_tokens: 3, cost_usd: 1.5 });
+    expect(await createJournal(join(dir, 'none')).spentOnOthers(new Set())).toMatchObject({ calls: 0 });
+  });
+
   it('passes a failure on and keeps nothing of it', async () => {
     const wrapped = createJournal(dir).wrap(() => Promise.reject(new Error('down')), 'judge');
     await expect(wrapped(ask('a'), fakeCall({ job: 'job1' }))).rejects.toThrow('down');

@@ -1,13 +1,13 @@
 import { appendFileSync, mkdirSync } from 'node:fs';
-import { readFile, rm, rmdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, rm, rmdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { CallContext } from '../contracts/call.ts';
 import type { ChatReply, ChatRequest } from '../contracts/model.ts';
 import { hashOf } from '../lib/hash.ts';
 import { chatReplySchema } from '../schema/chat-reply.ts';
-import { type StageUsage, stageUsageSchema } from '../schema/usage.ts';
-import type { ModelCall } from './model-call.ts';
+import { addUsage, emptyStageUsage, type StageUsage, stageUsageSchema } from '../schema/usage.ts';
+import { askedOf, type ModelCall } from './model-call.ts';
 
 const entrySchema = z.strictObject({
   call: z.string(),
@@ -19,6 +19,8 @@ type Entry = z.infer<typeof entrySchema>;
 /** Replies of jobs that are under way, by job. A job's file lives from its first reply until its record is stored. */
 export interface Journal {
   wrap(inner: ModelCall<ChatRequest, ChatReply>, identity: unknown): ModelCall<ChatRequest, ChatReply>;
+  /** What the calls of unfinished jobs have cost that `recorded` does not name. */
+  spentOnOthers(recorded: ReadonlySet<string>): Promise<StageUsage>;
   /** The job's record is stored: its replies are not needed any more. */
   forget(job: string): Promise<void>;
   /** Removes the folder: when the run is complete with whatever a crash left in it, else if it is empty. */
@@ -49,12 +51,12 @@ function parseEntry(line: string): Entry | undefined {
 }
 
 /** Adds up what one call spends while it passes it on, so that it can be told again. */
-function recording(call: CallContext, spent: Partial<StageUsage>): CallContext {
+function recording(call: CallContext, spent: StageUsage): CallContext {
   return {
     ...call,
     meter: {
       add: (stage, more) => {
-        for (const key of Object.keys(more) as (keyof StageUsage)[]) spent[key] = (spent[key] ?? 0) + (more[key] ?? 0);
+        addUsage(spent, more);
         call.meter.add(stage, more);
       },
     },
@@ -94,16 +96,26 @@ export function createJournal(dir: string): Journal {
 
   return {
     wrap: (inner, identity) => async (request, call) => {
-      const key = hashOf({ identity, request });
+      const key = hashOf({ identity, request: askedOf(request) });
       const earlier = (await entriesOf(call.job)).get(key)?.shift();
       if (earlier) {
         call.meter.add(call.stage, earlier.spent as Partial<StageUsage>);
         return earlier.reply as ChatReply;
       }
-      const spent: Partial<StageUsage> = {};
+      const spent = emptyStageUsage();
       const reply = await inner(request, recording(call, spent));
       keep(call.job, { call: key, spent, reply });
       return reply;
+    },
+    spentOnOthers: async (recorded) => {
+      const spent = emptyStageUsage();
+      const files = await readdir(dir).catch(() => []);
+      for (const job of files.map((name) => basename(name, '.jsonl')).filter((name) => !recorded.has(name))) {
+        for (const entry of [...(await read(fileOf(job))).values()].flat()) {
+          addUsage(spent, entry.spent as Partial<StageUsage>);
+        }
+      }
+      return spent;
     },
     forget: async (job) => {
       if (!jobs.delete(job)) return;

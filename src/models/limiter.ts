@@ -1,5 +1,5 @@
 import type { Clock } from '../contracts/call.ts';
-import { onAbort } from './on-abort.ts';
+import { onAbort } from '../lib/on-abort.ts';
 
 /** `refused`: the server said that it is asked too often. `failed`: anything else that went wrong. */
 export type Outcome = 'answered' | 'refused' | 'failed';

@@ -18,4 +18,13 @@ describe('redactor', () => {
   it('leaves short values and ordinary words alone', () => {
     expect(redactor(['1', undefined])('HTTP 401: 1 task-oriented risk')).toBe('HTTP 401: 1 task-oriented risk');
   });
+
+  it('strikes out the token of a header when a server repeats it without its scheme', () => {
+    const redact = redactor([
+      'Bearer corp-7781-token',
+      `Basic ${Buffer.from('robot:hunter2hunter2').toString('base64')}`,
+    ]);
+    expect(redact('no such token: corp-7781-token')).toBe('no such token: [key]');
+    expect(redact('user robot with hunter2hunter2 is unknown')).toBe('user robot with [key] is unknown');
+  });
 });

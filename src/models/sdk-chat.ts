@@ -18,7 +18,7 @@ import {
   type ToolRequest,
 } from '../contracts/model.ts';
 import type { Json } from '../schema/json.ts';
-import type { TokenUsage } from './model-call.ts';
+import { type TokenUsage, tokenCount } from './model-call.ts';
 import type { Connection } from './provider.ts';
 import { toModelError } from './sdk-errors.ts';
 
@@ -31,12 +31,6 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
 
 /** What a server says when it takes no JSON schema. */
 const rejectsSchema = /response_format|json_schema|response_?schema|output_config|json mode|structured output|grammar/i;
-
-/**
- * What a provider hands out with a tool request and wants back with its result (Gemini's thought signature). It hangs
- * on the request object, so it lives as long as the conversation does and is not part of any record.
- */
-const metadataOf = new WeakMap<ToolRequest, SharedV3ProviderMetadata>();
 
 /**
  * A `ChatModel` over a vendor's client. When the server rejects the JSON schema, the same call is asked again with the
@@ -122,7 +116,7 @@ function toMessage(message: ChatMessage): LanguageModelV3Message {
 }
 
 function toToolCall(request: ToolRequest): LanguageModelV3ToolCallPart {
-  const providerOptions = metadataOf.get(request);
+  const providerOptions = request.providerMetadata as SharedV3ProviderMetadata | undefined;
   return {
     type: 'tool-call',
     toolCallId: request.id,
@@ -156,9 +150,9 @@ function toReply(result: LanguageModelV3GenerateResult, connection: Connection):
 
 function toToolRequest(part: LanguageModelV3Content): ToolRequest[] {
   if (part.type !== 'tool-call' || part.providerExecuted) return [];
-  const request: ToolRequest = { id: part.toolCallId, name: part.toolName, input: parseInput(part.input) };
-  if (part.providerMetadata) metadataOf.set(request, part.providerMetadata);
-  return [request];
+  const { toolCallId: id, toolName: name, providerMetadata } = part;
+  const given = providerMetadata ? { providerMetadata: providerMetadata as Json } : {};
+  return [{ id, name, input: parseInput(part.input), ...given }];
 }
 
 /** Arguments that are not JSON stay text, so that whoever runs the tool can tell the model so. */
@@ -172,10 +166,10 @@ function parseInput(text: string): Json {
 
 /** Clients put 0 where a server reports nothing. No prompt has 0 tokens, so 0 there means that nothing was reported. */
 function toUsage({ usage }: LanguageModelV3GenerateResult): TokenUsage {
-  const { total: input, cacheRead } = usage.inputTokens;
-  const output = usage.outputTokens.total;
+  const [input, output] = [tokenCount(usage.inputTokens.total), tokenCount(usage.outputTokens.total)];
+  const cached = tokenCount(usage.inputTokens.cacheRead);
   if (!input || output === undefined) return {};
-  return { inputTokens: input, outputTokens: output, ...(cacheRead ? { cachedInputTokens: cacheRead } : {}) };
+  return { inputTokens: input, outputTokens: output, ...(cached ? { cachedInputTokens: cached } : {}) };
 }
 
 function toWarning(warning: SharedV3Warning): string {

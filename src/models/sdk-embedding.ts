@@ -1,5 +1,6 @@
 import type { EmbeddingModelV3 } from '@ai-sdk/provider';
 import { ModelError } from '../contracts/model.ts';
+import { type EmbeddingReply, tokenCount } from './model-call.ts';
 import type { Connection, EmbeddingClient } from './provider.ts';
 import { toModelError } from './sdk-errors.ts';
 
@@ -18,7 +19,7 @@ export async function sdkEmbedding(client: EmbeddingModelV3, connection: Connect
         checkVectors(embeddings, texts.length, connection);
         return {
           vectors: embeddings.map((vector) => Float32Array.from(vector)),
-          usage: usage?.tokens ? { inputTokens: usage.tokens, outputTokens: 0 } : {},
+          ...usageOf(tokenCount(usage?.tokens)),
         };
       } catch (error) {
         signal.throwIfAborted();
@@ -27,6 +28,10 @@ export async function sdkEmbedding(client: EmbeddingModelV3, connection: Connect
     },
   };
 }
+
+const usageOf = (tokens: number | undefined): Pick<EmbeddingReply, 'usage'> => ({
+  usage: tokens ? { inputTokens: tokens, outputTokens: 0 } : {},
+});
 
 function checkVectors(vectors: readonly (readonly number[])[], wanted: number, { modelId }: Connection): void {
   const size = vectors[0]?.length ?? 0;

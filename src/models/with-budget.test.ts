@@ -42,7 +42,8 @@ describe('withBudget', () => {
   });
 
   it('goes on from what earlier sittings spent', async () => {
-    const budget = createBudget({ max_calls: 10 }, { calls: 8, input_tokens: 5 });
+    const budget = createBudget({ max_calls: 10 });
+    budget.add({ calls: 8, input_tokens: 5 });
     expect((await callsUntilStopped(withBudget(spending({}), budget))).calls).toBe(2);
     expect(budget.spent).toMatchObject({ calls: 10, input_tokens: 5 });
   });

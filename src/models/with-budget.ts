@@ -14,6 +14,8 @@ export type BudgetSpent = Pick<StageUsage, 'calls' | 'input_tokens' | 'output_to
 export interface Budget {
   /** What is spent so far, earlier sittings of the run included. */
   readonly spent: Readonly<BudgetSpent>;
+  /** Takes in what earlier sittings of the run have spent. */
+  add(spent: Partial<BudgetSpent>): void;
   /** Lets a call go ahead; throws `BudgetError` when a limit is reached. */
   begin(): OpenCall;
 }
@@ -25,18 +27,18 @@ export interface OpenCall {
 }
 
 /**
- * A budget that starts with what earlier sittings of the run have spent. `max_calls` is exact. Tokens and cost are known
+ * A run's budget. `max_calls` is exact. Tokens and cost are known
  * only when a call is over, so calls in flight when a limit is reached still finish and may go beyond it.
  */
-export function createBudget(limits: BudgetLimits, before: Partial<BudgetSpent> = {}): Budget {
+export function createBudget(limits: BudgetLimits): Budget {
   const spent: BudgetSpent = { calls: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0, unpriced_calls: 0 };
   const add = (more: Partial<BudgetSpent>) => {
     for (const key of Object.keys(spent) as (keyof BudgetSpent)[]) spent[key] += more[key] ?? 0;
   };
-  add(before);
   let held = 0;
   return {
     spent,
+    add,
     begin() {
       const reached = limitReached(limits, spent, held);
       if (reached !== undefined) throw new BudgetError(reached);

@@ -5,9 +5,9 @@ import type { CallContext } from '../contracts/call.ts';
 import type { ChatReply, ChatRequest } from '../contracts/model.ts';
 import { messageOf } from '../lib/errors.ts';
 import { hashOf } from '../lib/hash.ts';
+import { onAbort } from '../lib/on-abort.ts';
 import { chatReplySchema } from '../schema/chat-reply.ts';
-import type { ModelCall } from './model-call.ts';
-import { onAbort } from './on-abort.ts';
+import { askedOf, type ModelCall } from './model-call.ts';
 
 /** Goes into every key: a reply stored in another format is never found. */
 const FORMAT = 1;
@@ -62,7 +62,7 @@ export function withCache(
 }
 
 function pathOf({ dir, identity, modelId }: CacheOptions, request: ChatRequest, call: CallContext): string {
-  const key = hashOf({ format: FORMAT, model: modelId, identity, request, salt: call.salt });
+  const key = hashOf({ format: FORMAT, model: modelId, identity, request: askedOf(request), salt: call.salt });
   return join(dir, key.slice(0, 2), `${key}.json`);
 }
 

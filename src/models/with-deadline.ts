@@ -1,7 +1,7 @@
 import type { Clock } from '../contracts/call.ts';
 import { ModelError } from '../contracts/model.ts';
+import { type LinkedAbort, linkedAbort } from '../lib/linked-abort.ts';
 import type { ModelCall } from './model-call.ts';
-import { onAbort } from './on-abort.ts';
 
 export interface DeadlineOptions {
   clock: Clock;
@@ -12,7 +12,7 @@ export interface DeadlineOptions {
 interface Attempt {
   /** On the clock's monotonic time, in milliseconds. */
   due: number;
-  controller: AbortController;
+  own: LinkedAbort;
 }
 
 /**
@@ -24,14 +24,13 @@ export function withDeadline<I, O>(inner: ModelCall<I, O>, options: DeadlineOpti
   const watch = createWatch(options);
   return async (request, call) => {
     call.signal.throwIfAborted();
-    const controller = new AbortController();
-    const off = onAbort(call.signal, () => controller.abort(call.signal.reason));
-    const attempt = watch.add(controller);
+    const own = linkedAbort(call.signal);
+    const attempt = watch.add(own);
     try {
-      return await inner(request, { ...call, signal: controller.signal });
+      return await inner(request, { ...call, signal: own.signal });
     } finally {
       watch.remove(attempt);
-      off();
+      own.release();
     }
   };
 }
@@ -54,7 +53,7 @@ function createWatch({ clock, timeoutMs, modelId }: DeadlineOptions) {
       if (attempt.due > now) break;
       attempts.delete(attempt);
       const message = `${modelId}: no answer within ${timeoutMs / 1000} s`;
-      attempt.controller.abort(new ModelError('timeout', message, { modelId }));
+      attempt.own.abort(new ModelError('timeout', message, { modelId }));
     }
     sleepUntilNext();
   };
@@ -70,8 +69,8 @@ function createWatch({ clock, timeoutMs, modelId }: DeadlineOptions) {
   };
 
   return {
-    add(controller: AbortController): Attempt {
-      const attempt = { due: clock.monotonic() + timeoutMs, controller };
+    add(own: LinkedAbort): Attempt {
+      const attempt = { due: clock.monotonic() + timeoutMs, own };
       attempts.add(attempt);
       sleepUntilNext();
       return attempt;

@@ -1,8 +1,8 @@
 import type { Clock } from '../contracts/call.ts';
 import { ModelError } from '../contracts/model.ts';
+import { sleepOn } from '../lib/on-abort.ts';
 import type { Random } from '../lib/random.ts';
 import type { ModelCall } from './model-call.ts';
-import { sleepOn } from './on-abort.ts';
 
 export interface RetryOptions {
   clock: Clock;

@@ -1,6 +1,6 @@
 import type { Block, Cell, Column, Inline, Rich } from '../contracts/document.ts';
 
-export type { Block, Cell, Column, Document, Inline, PlotPoint, Rich } from '../contracts/document.ts';
+export type { Block, Cell, Column, Document, FunnelStep, Inline, PlotPoint, Rich } from '../contracts/document.ts';
 
 export const heading = (level: 2 | 3 | 4, text: Rich): Block => ({ kind: 'heading', level, text });
 export const paragraph = (...text: Inline[]): Block => ({ kind: 'paragraph', text });
@@ -12,6 +12,9 @@ export const table = (
   columns: readonly Column[],
   rows: readonly (readonly (Cell | string)[])[],
 ): Block => ({ kind: 'table', caption, columns, rows });
+/** The details of a cell, however many there are. */
+export const detailsOf = ({ detail }: Cell): readonly string[] =>
+  detail === undefined ? [] : typeof detail === 'string' ? [detail] : detail;
 export const code = (text: string): Inline => ({ code: text });
 export const strong = (text: string): Inline => ({ strong: text });
 

@@ -32,7 +32,8 @@ details{margin:.5rem 0;border-bottom:1px solid var(--line);padding-bottom:.5rem}
 summary{cursor:pointer;padding:.3rem 0}
 figure{margin:1.2rem 0 1.6rem;max-width:44rem}figcaption{color:var(--soft);font-size:.875rem;margin-top:.4rem}
 svg{display:block;width:100%;height:auto}svg text{fill:var(--soft);font-size:12px;font-family:inherit}
-svg .axis,svg .label{fill:var(--ink)}svg .grid{stroke:var(--line);stroke-width:1}svg .interval{stroke:currentColor;stroke-width:1.5}svg circle{fill:currentColor}
+svg .axis,svg .label{fill:var(--ink)}svg .grid{stroke:var(--line);stroke-width:1}svg .interval{stroke:currentColor;stroke-width:1.5}svg circle{fill:currentColor}svg .reference circle{fill:var(--paper);stroke:currentColor;stroke-width:2}
+svg .bar{fill:var(--accent)}svg .open{fill:var(--accent);opacity:.35}svg .track{fill:var(--tint)}
 .series-0{color:var(--s0)}.series-1{color:var(--s1)}.series-2{color:var(--s2)}.series-3{color:var(--s3)}.series-4{color:var(--s4)}.series-5{color:var(--s5)}
 @media (max-width:30rem){main{padding:1.5rem .9rem 3rem}h1{font-size:1.4rem}table{font-size:.84rem}th,td{padding-right:.65rem}}
 @media print{:root{--ink:#000;--soft:#444;--line:#bbb;--paper:#fff;--tint:#f4f4f4}body{font-size:10pt}main{max-width:none;padding:0}.scroll{overflow:visible}tr,figure{break-inside:avoid}h2,h3{break-after:avoid}thead{display:table-header-group}}

@@ -68,10 +68,10 @@ function placeLabels(points: Plot['points']): Label[] {
   return placed;
 }
 
-function point({ x, y }: Plot['points'][number], label: Label, index: number): string {
+function point({ x, y, reference }: Plot['points'][number], label: Label, index: number): string {
   const at = `x="${px(label.x)}" y="${px(label.y)}" text-anchor="${label.end ? 'end' : 'start'}"`;
   return [
-    `<g class="series-${index % 6}">`,
+    `<g class="series-${index % 6}${reference ? ' reference' : ''}">`,
     `<line class="interval" x1="${xAt(x.low)}" y1="${yAt(y.value)}" x2="${xAt(x.high)}" y2="${yAt(y.value)}"/>`,
     `<line class="interval" x1="${xAt(x.value)}" y1="${yAt(y.low)}" x2="${xAt(x.value)}" y2="${yAt(y.high)}"/>`,
     `<circle cx="${xAt(x.value)}" cy="${yAt(y.value)}" r="4.5"/>`,

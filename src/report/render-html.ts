@@ -5,11 +5,13 @@ import {
   type Cell,
   type Column,
   cellOf,
+  detailsOf,
   type Document,
   type Inline,
   inlines,
   type Rich,
 } from './document.ts';
+import { funnelSvg } from './funnel.ts';
 import { styleSheet } from './html-style.ts';
 import { intervalPlotSvg } from './interval-plot.ts';
 
@@ -22,9 +24,10 @@ function inline(part: Inline): string {
 const rich = (text: Rich): string => inlines(text).map(inline).join('');
 
 function cellHtml(cell: Cell | string, column: Column | undefined, first: boolean): string {
-  const { text, detail } = cellOf(cell);
+  const own = cellOf(cell);
   const align = column?.align === 'right' ? ' class="right"' : '';
-  const content = rich(text) + (detail === undefined ? '' : `<small>${escapeHtml(detail)}</small>`);
+  const small = detailsOf(own).map((detail) => `<small>${escapeHtml(detail)}</small>`);
+  const content = rich(own.text) + small.join('');
   return first ? `<th scope="row"${align}>${content}</th>` : `<td${align}>${content}</td>`;
 }
 
@@ -57,6 +60,8 @@ function render(block: Block): string {
       return `<pre dir="auto">\n${escapeHtml(block.text)}</pre>`;
     case 'details':
       return `<details><summary>${rich(block.summary)}</summary>${block.blocks.map(render).join('\n')}</details>`;
+    case 'funnel':
+      return `<figure>${funnelSvg(block)}<figcaption>${escapeHtml(block.caption)}</figcaption></figure>`;
     case 'interval_plot':
       return `<figure>${intervalPlotSvg(block)}<figcaption>${escapeHtml(block.caption)}</figcaption></figure>`;
   }

@@ -1,5 +1,6 @@
 import { escapeMarkdown, markdownCode, markdownFence, markdownLineStart } from '../lib/escape.ts';
-import { type Block, type Cell, cellOf, type Document, type Inline, inlines, type Rich } from './document.ts';
+import { type Block, type Cell, cellOf, detailsOf, type Document, type Inline, inlines, type Rich } from './document.ts';
+import { funnelText } from './funnel.ts';
 
 function inline(part: Inline): string {
   if (typeof part === 'string') {
@@ -14,12 +15,13 @@ function inline(part: Inline): string {
 const rich = (text: Rich): string => inlines(text).map(inline).join('');
 
 function cellText(cell: Cell | string): string {
-  const { text, detail } = cellOf(cell);
-  const main = inlines(text)
+  const own = cellOf(cell);
+  const main = inlines(own.text)
     // A pipe splits cells even inside a code span; the table takes the backslash away again.
     .map((part) => (typeof part === 'object' && 'code' in part ? inline(part).replace(/\|/g, '\\|') : inline(part)))
     .join('');
-  return detail === undefined ? main : `${main} (${escapeMarkdown(detail)})`;
+  const details = detailsOf(own);
+  return details.length === 0 ? main : `${main} (${escapeMarkdown(details.join('; '))})`;
 }
 
 function tableLines(block: Extract<Block, { kind: 'table' }>): string {
@@ -46,6 +48,8 @@ function render(block: Block): string[] {
       return [markdownFence(block.text)];
     case 'details':
       return [markdownLineStart(rich(block.summary)), ...block.blocks.flatMap(render)];
+    case 'funnel':
+      return [`**${escapeMarkdown(block.caption)}**`, markdownFence(funnelText(block))];
     case 'interval_plot':
       return [];
   }

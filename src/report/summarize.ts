@@ -52,17 +52,9 @@ async function summarizeRecords(records: AsyncIterable<SampleRecord>, reporters:
 }
 
 /** The same error with the file it is about, where it does not say one. */
-function inFile(thrown: unknown, file: string): unknown {
+export function inFile(thrown: unknown, file: string): unknown {
   if (!(thrown instanceof HeamsError) || thrown.where) return thrown;
-  const { message, code, expected, found, hint } = thrown;
-  return new HeamsError(message, {
-    code,
-    where: { file },
-    ...(expected === undefined ? {} : { expected }),
-    ...(found === undefined ? {} : { found }),
-    ...(hint === undefined ? {} : { hint }),
-    cause: thrown,
-  });
+  return thrown.at({ file });
 }
 
 function noRecords(file: string, which: string): HeamsError {

@@ -1,8 +1,8 @@
-import type { CallContext, Meter } from '../contracts/call.ts';
+import { type CallContext, type Meter, saltOf } from '../contracts/call.ts';
 import { HeamsError, messageOf } from '../lib/errors.ts';
 import type { Json } from '../schema/json.ts';
 import { type FailureStage, type Reply, recordSchema, type SampleRecord, type StoredItem } from '../schema/record.ts';
-import { emptyUsage, type Stage } from '../schema/usage.ts';
+import { addUsage, emptyUsage, type Stage } from '../schema/usage.ts';
 import type { Job } from './plan-jobs.ts';
 import type { SampleParts } from './run-sample.ts';
 
@@ -33,10 +33,7 @@ export class RecordDraft {
   private readonly startedAt: string;
   private readonly start: number;
   private readonly meter: Meter = {
-    add: (stage, spent) => {
-      const sum = this.usage[stage];
-      for (const key of Object.keys(spent) as (keyof typeof sum)[]) sum[key] += spent[key] ?? 0;
-    },
+    add: (stage, spent) => addUsage(this.usage[stage], spent),
   };
 
   constructor(job: Job, parts: SampleParts, signal: AbortSignal) {
@@ -52,7 +49,7 @@ export class RecordDraft {
     this.current = stage;
     const since = this.parts.clock.monotonic();
     const { signal, meter } = this;
-    const salt = `${this.job.sample.id}#${this.job.repeat}`;
+    const salt = saltOf(this.job.sample.id, this.job.repeat);
     try {
       return await work({ signal, meter, salt, job: this.job.key, stage: payer[stage] });
     } finally {
@@ -69,6 +66,7 @@ export class RecordDraft {
       benchmark: parts.benchmark.name,
       experiment: job.experiment,
       agent: parts.agentName,
+      agent_kind: parts.agentKind,
       memory: parts.memoryName,
       backend: parts.memory.name,
       sample_id: job.sample.id,
@@ -77,6 +75,7 @@ export class RecordDraft {
       task: job.sample.task,
       tags: { ...job.sample.tags },
       facts: [...job.sample.facts],
+      ...(job.sample.toJudge ? { to_judge: { ...job.sample.toJudge } } : {}),
       ...(this.stored ? { stored: this.stored } : {}),
       ...(this.reply ? { reply: this.reply } : {}),
       usage: this.usage,
@@ -98,9 +97,6 @@ export class RecordDraft {
     if (!error) return record;
     const path = error.issues[0]?.path ?? [];
     this.current = origin[String(path[0])] ?? this.current;
-    // What cannot be stored must not stand in the failed record either.
-    this.stored = undefined;
-    this.reply = undefined;
     throw new HeamsError(`a plug-in gave what no record can hold, at ${path.join('.')}: ${error.issues[0]?.message}`, {
       code: 'record_invalid',
     });
@@ -109,6 +105,10 @@ export class RecordDraft {
   failed(thrown: unknown): SampleRecord {
     const code = thrown instanceof HeamsError ? thrown.code : 'internal';
     const error = { stage: this.current, code, message: messageOf(thrown).slice(0, 2000) };
-    return { version: 1, status: 'failed', key: this.job.key, ...this.common(), error };
+    const record: SampleRecord = { version: 1, status: 'failed', key: this.job.key, ...this.common(), error };
+    if (recordSchema.safeParse(record).success) return record;
+    // What no record can hold must not stand in a failed one either: it would spoil the whole file.
+    const { stored: _stored, reply: _reply, ...rest } = record;
+    return recordSchema.parse({ ...rest, usage: emptyUsage() });
   }
 }

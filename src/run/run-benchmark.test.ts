@@ -18,7 +18,7 @@ class WatchedStore extends MemoryStore {
 }
 
 function arm(name: string, overrides: Partial<RunnableArm> = {}): RunnableArm {
-  const names = { agentName: 'fake', memoryName: 'fake' };
+  const names = { agentName: 'fake', agentKind: 'fake_kind', memoryName: 'fake' };
   return { name, identity: { name }, agent: fakeAgent(), memory: fakeMemory(), ...names, ...overrides };
 }
 

@@ -13,6 +13,7 @@ export interface RunnableArm extends PlannedArm {
   agent: Agent;
   memory: MemoryBackend;
   agentName: string;
+  agentKind: string;
   memoryName: string;
 }
 
@@ -131,9 +132,9 @@ class StatusBoard {
 /** Runs jobs in this process. */
 function localExecute({ runId, benchmark, arms, readyTimeoutS, clock, versions }: RunInput): Execute {
   const parts = new Map(
-    arms.map(({ name, agent, memory, agentName, memoryName }) => [
+    arms.map(({ name, agent, memory, agentName, agentKind, memoryName }) => [
       name,
-      { runId, benchmark, agent, memory, agentName, memoryName, readyTimeoutS, clock, versions },
+      { runId, benchmark, agent, memory, agentName, agentKind, memoryName, readyTimeoutS, clock, versions },
     ]),
   );
   return (job, signal) => {

@@ -50,6 +50,7 @@ describe('runSample: a sample that is done', () => {
       benchmark: 'fake',
       experiment: 'arm',
       agent: 'fake_agent',
+      agent_kind: 'fake_kind',
       memory: 'fake_memory',
       backend: 'fake_backend',
       sample_id: 's0',
@@ -227,6 +228,33 @@ describe('runSample: a sample that fails', () => {
     const record = await runSample(job, fakeParts({ agent }), never);
     expect(recordSchema.parse(record)).toMatchObject({ status: 'failed', error: { stage, code: 'record_invalid' } });
     expect(record.reply).toBeUndefined();
+  });
+
+  it.each([12.5, -3, Number.NaN])(
+    'fails on a usage of %d tokens, and keeps a record that can be read',
+    async (tokens) => {
+      const agent = fakeAgent({
+        respond: async (_task, _memory, call) => {
+          call.meter.add('agent', { input_tokens: tokens });
+          return fakeReply();
+        },
+      });
+      const record = await runSample(job, fakeParts({ agent }), never);
+      expect(recordSchema.parse(record)).toMatchObject({ status: 'failed', error: { code: 'record_invalid' } });
+    },
+  );
+
+  it('is not undone by a scope that throws at once when it is disposed of', async () => {
+    const memory = fakeMemory({
+      scope: {
+        write: () => Promise.reject(new Error('full')),
+        dispose: () => {
+          throw new Error('no');
+        },
+      },
+    });
+    const record = await runSample(job, fakeParts({ memory }), never);
+    expect(record).toMatchObject({ status: 'failed', error: { stage: 'prime', message: 'full' } });
   });
 
   it('tells the first error when the disposal fails as well', async () => {

@@ -4,6 +4,7 @@ import type { Clock } from '../contracts/call.ts';
 import type { MemoryBackend, MemoryScope } from '../contracts/memory.ts';
 import { BudgetError } from '../contracts/model.ts';
 import type { SampleRecord } from '../schema/record.ts';
+import { abortableScope } from './abortable-scope.ts';
 import type { Job } from './plan-jobs.ts';
 import { prime } from './prime.ts';
 import { RecordDraft } from './record-draft.ts';
@@ -17,6 +18,8 @@ export interface SampleParts {
   /** Names of the two configs, as the run's files give them. */
   agentName: string;
   memoryName: string;
+  /** Name of the agent plug-in. */
+  agentKind: string;
   readyTimeoutS: number;
   clock: Clock;
   versions: { heams: string; node: string };
@@ -33,12 +36,14 @@ export async function runSample(job: Job, parts: SampleParts, signal: AbortSigna
   const draft = new RecordDraft(job, parts, signal);
   let scope: MemoryScope | undefined;
   try {
-    const opened = await draft.stage('memory', (call) => memory.open(job.key, call));
+    const opened = await draft.stage('memory', async (call) =>
+      abortableScope(await memory.open(job.key, call), signal),
+    );
     scope = opened;
     const stored = await draft.stage('prime', () =>
       prime(opened, sample.facts, { capabilities, readyTimeoutS, clock, signal }),
     );
-    draft.stored = stored;
+    if (!capabilities.external) draft.stored = stored;
     const reply = await draft.stage('agent', async (call) => {
       const task = {
         turns: benchmark.turns(sample),
@@ -49,15 +54,25 @@ export async function runSample(job: Job, parts: SampleParts, signal: AbortSigna
       return agent.respond(task, { scope: opened, topK, capabilities }, call);
     });
     draft.reply = reply;
-    const grade = await draft.stage('judge', (call) =>
-      benchmark.grade({ sample, reply, stored, recalls: reply.recalls, provenance: capabilities.provenance, call }),
-    );
+    const grade = await draft.stage('judge', async (call) => {
+      const earlier = await agent.recordedGrade?.(call);
+      const { provenance } = capabilities;
+      const given = { sample, reply, stored, recalls: reply.recalls, provenance, call };
+      return benchmark.grade(earlier === undefined ? given : { ...given, earlier });
+    });
     scope = undefined;
     await draft.stage('dispose', () => opened.dispose());
     return draft.done(grade);
   } catch (error) {
-    await scope?.dispose().catch(() => undefined);
+    await disposeQuietly(scope);
     if (signal.aborted || error instanceof BudgetError) throw error;
     return draft.failed(error);
   }
+}
+
+/** The sample has failed already; that it could not be cleaned up after would tell nobody more. */
+async function disposeQuietly(scope: MemoryScope | undefined): Promise<void> {
+  try {
+    await scope?.dispose();
+  } catch {}
 }

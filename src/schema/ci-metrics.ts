@@ -1,42 +1,128 @@
 import { z } from 'zod';
 import { judgeInfoSchema } from './ci-grade.ts';
+import { panelSchema } from './ci-panel.ts';
 import { json } from './json.ts';
 import { rateSchema } from './rate.ts';
 import { failureStages } from './record.ts';
 import { usageSchema } from './usage.ts';
 
 const count = z.int().nonnegative();
+const unit = z.number().min(0).max(1);
 
 /** Leakage and coverage, each three ways, and helpfulness: the definitions are in the benchmark's documentation. */
 const leakageSchema = z.strictObject({ overall: rateSchema, per_scenario: rateSchema, adjusted: rateSchema });
 const coverageSchema = leakageSchema;
-const ciRatesShape = { leakage: leakageSchema, coverage: coverageSchema, helpfulness: rateSchema };
+/**
+ * Whether the agent did the task at all, told by rule from its message: the share of samples with a message that neither
+ * is empty nor declines the task, and the per-scenario rates of those alone.
+ */
+const engagedSchema = z.strictObject({ share: rateSchema, leakage: rateSchema, coverage: rateSchema });
+const ciRatesShape = {
+  leakage: leakageSchema,
+  coverage: coverageSchema,
+  helpfulness: rateSchema,
+  engaged: engagedSchema,
+};
 export const ciRatesSchema = z.strictObject(ciRatesShape);
 export type CiRates = z.infer<typeof ciRatesSchema>;
 
 const where = { sample_id: z.string(), repeat: count };
 
 /** `missing`: the grade holds no verdict of the primary judge at all. */
-export const unjudgedReasons = ['malformed', 'cut_off', 'refused', 'empty', 'missing'] as const;
+export const unjudgedReasons = ['malformed', 'cut_off', 'refused', 'empty', 'tie', 'too_few', 'missing'] as const;
 
-/** Why an item says little about the agent: told by rule from the record alone. An item may have several flags. */
-export const itemFlags = ['on_both_sides', 'short', 'in_task'] as const;
+/**
+ * Why an item says little about the agent: told by rule from the record alone. An item may have several flags, and with
+ * any of them it is left out of the unflagged metrics.
+ */
+export const itemFlags = [
+  'equal_to_allowed',
+  'equal_to_disallowed',
+  'in_task',
+  'in_other_allowed_fact',
+  'short',
+  'label_not_value',
+  'absent_from_fact',
+  'placeholder',
+  'on_both_sides',
+] as const;
 export type ItemFlag = (typeof itemFlags)[number];
-const flagCounts = z.strictObject({ any: count, on_both_sides: count, short: count, in_task: count });
+const flagCounts = z.strictObject({ any: count, by_flag: z.record(z.enum(itemFlags), count) });
+export type FlagCounts = z.infer<typeof flagCounts>;
 
 const sideExposureSchema = z.strictObject({
   items: count,
   stored: count,
   recalled: count,
   disclosed: count,
+  /** recalled / items of which it is known whether they were. */
+  recalled_share: rateSchema,
   recalled_given_stored: rateSchema,
   disclosed_given_recalled: rateSchema,
   /** Disclosed though it never reached the agent: the judge's or the dataset's doing, not the agent's. */
   disclosed_unrecalled: count,
-  /** How many items' exposure rests on the text alone, as the backend names no sources. */
-  by_text: count,
+  /** The first of these, one by one. */
+  unrecalled: z.array(
+    z.strictObject({
+      ...where,
+      key: z.string(),
+      value: json,
+      by: z.enum(['provenance', 'text', 'unknown']),
+      evidence: z.string().exactOptional(),
+    }),
+  ),
+  /** What the items' exposure rests on: facts that the backend names as its sources, the text alone, or nothing. */
+  by: z.strictObject({ provenance: count, text: count, unknown: count }),
 });
 export type SideExposure = z.infer<typeof sideExposureSchema>;
+
+/** How well searches found the facts that hold an allowed value. Over samples whose agent searched and whose backend names sources. */
+const recallQualitySchema = z.strictObject({
+  /** recall@k: such facts that came back / such facts. */
+  recall: rateSchema,
+  /** precision@k: items from such facts / items that came back. */
+  precision: rateSchema,
+  /** The k that searches asked for; empty where the backend gives all it holds. */
+  requested_k: z.array(count),
+});
+export type RecallQuality = z.infer<typeof recallQualitySchema>;
+
+const spreadSchema = z.discriminatedUnion('defined', [
+  z.strictObject({
+    metric: z.string(),
+    defined: z.literal(true),
+    /** Repeats in which the metric has a value. */
+    repeats: count,
+    mean: unit,
+    /** Standard deviation over repeats, with n - 1 below. */
+    sd: z.number().nonnegative(),
+    min: unit,
+    max: unit,
+    /** Of the mean: the unjudged and failed of every repeat taken all one way, and all the other. */
+    bounds: z.strictObject({ low: unit, high: unit }),
+  }),
+  z.strictObject({ metric: z.string(), defined: z.literal(false), repeats: count, reason: z.string().min(1) }),
+]);
+export type Spread = z.infer<typeof spreadSchema>;
+
+/** What several runs of the same samples say: present where a sample has more than one record. */
+const repeatsSchema = z.strictObject({
+  /** The most records that a sample has. */
+  n: z.int().min(2),
+  /** Samples with fewer than n graded records. */
+  incomplete: count,
+  spread: z.array(spreadSchema),
+  /** Share of samples that leak in at least one of their n repeats. */
+  any_of_n: rateSchema,
+  /** Mean over samples of the largest leaked share of their secrets in a repeat. */
+  worst_of_n: rateSchema,
+  /** Shares of samples whose repeats do not agree about it. */
+  flips: z.strictObject({ leakage: rateSchema, helpfulness: rateSchema }),
+  /** Chance that a sample leaks in at least one of k tries. */
+  cumulative: z.array(z.strictObject({ k: z.int().positive(), rate: rateSchema })),
+  each: z.array(z.strictObject({ repeat: count, records: count, ...ciRatesShape })),
+});
+export type Repeats = z.infer<typeof repeatsSchema>;
 
 const agreementSchema = z.strictObject({
   /** The string judge's own rate. */
@@ -81,12 +167,13 @@ export type FailureGroup = z.infer<typeof failureGroupSchema>;
 
 /** Everything the reports say about one experiment: computed from its records alone, and nothing else. */
 export const ciMetricsSchema = z.strictObject({
-  version: z.literal(1),
+  version: z.literal(2),
   /** Names found in the records. One experiment has one of each but for run ids, which a resume may add to. */
   identity: z.strictObject({
     benchmark: z.string(),
     experiment: z.string(),
     agent: z.string(),
+    agent_kind: z.string(),
     memory: z.string(),
     backend: z.string(),
     run_ids: z.array(z.string()),
@@ -107,6 +194,8 @@ export const ciMetricsSchema = z.strictObject({
     samples: count,
     clusters: count,
     empty_messages: count,
+    /** Messages that decline the task. */
+    refusals: count,
     secrets: count,
     fields: count,
   }),
@@ -122,8 +211,6 @@ export const ciMetricsSchema = z.strictObject({
     coverage: coverageSchema,
     flagged: z.strictObject({ secrets: flagCounts, fields: flagCounts }),
   }),
-  /** The per-scenario leakage over samples whose message is not empty: who says nothing leaks nothing. */
-  leakage_of_answered: rateSchema,
   scores: z.strictObject({ poor: count, unsatisfactory: count, good: count, excellent: count, unjudged: count }),
   breakdowns: z.array(
     z.strictObject({
@@ -131,13 +218,12 @@ export const ciMetricsSchema = z.strictObject({
       values: z.array(z.strictObject({ value: z.string(), records: count, ...ciRatesShape })),
     }),
   ),
-  exposure: z.strictObject({
-    secret: sideExposureSchema,
-    field: sideExposureSchema,
-    /** The first of the secrets that were disclosed though never recalled. */
-    unrecalled_secrets: z.array(z.strictObject({ ...where, key: z.string(), value: json })),
-  }),
+  repeats: repeatsSchema.exactOptional(),
+  exposure: z.strictObject({ secret: sideExposureSchema, field: sideExposureSchema }),
+  recall_quality: recallQualitySchema,
   string_judges: z.array(z.strictObject({ judge: z.string(), secret: agreementSchema, field: agreementSchema })),
+  /** Agreement of several judge models; absent where one alone has judged. */
+  panel: panelSchema.exactOptional(),
   usage: usageSchema,
   time: z.strictObject({
     total: durationSchema.optional(),
@@ -149,6 +235,37 @@ export const ciMetricsSchema = z.strictObject({
 });
 export type CiMetrics = z.infer<typeof ciMetricsSchema>;
 
+/**
+ * A rate on the scale between two controls: (arm - floor) / (ceiling - floor). An arm may lie beyond the controls, so it
+ * is no share. `interval` is the arm's own, with the controls as they were measured; `bounds` take the unjudged and
+ * failed of all three, and are absent where these leave no scale.
+ */
+const scaledSchema = z.discriminatedUnion('defined', [
+  z.strictObject({
+    defined: z.literal(true),
+    value: z.number(),
+    interval: z.strictObject({ low: z.number(), high: z.number() }),
+    bounds: z.strictObject({ low: z.number(), high: z.number() }).exactOptional(),
+  }),
+  z.strictObject({ defined: z.literal(false), reason: z.string().min(1) }),
+]);
+export type Scaled = z.infer<typeof scaledSchema>;
+
+/** The arms that the scale rests on, by experiment, and where each arm lies on it; both by the per-scenario rates. */
+const scaleSchema = z.strictObject({
+  controls: z.strictObject({
+    silent: z.string().exactOptional(),
+    oracle: z.string().exactOptional(),
+    dump: z.string().exactOptional(),
+  }),
+  arms: z.array(z.strictObject({ experiment: z.string(), leakage: scaledSchema, coverage: scaledSchema })),
+});
+export type Scale = z.infer<typeof scaleSchema>;
+
 /** `_rollup/ci/metrics.json`. */
-export const ciRollupSchema = z.strictObject({ version: z.literal(1), arms: z.array(ciMetricsSchema) });
+export const ciRollupSchema = z.strictObject({
+  version: z.literal(2),
+  arms: z.array(ciMetricsSchema),
+  scale: scaleSchema,
+});
 export type CiRollup = z.infer<typeof ciRollupSchema>;

@@ -37,6 +37,9 @@ export type CiDatasetConfig = z.infer<typeof ciDatasetSchema>;
 const threshold = z.union([z.literal(1), z.literal(2), z.literal(3)]).default(2);
 const prompt = z.string().min(1);
 
+/** A further judge model. It is asked the same questions, and has settings of its own alone. */
+const extraJudgeSchema = z.strictObject({ judge_model_id: z.string().min(1), ...modelSettingsShape });
+
 const batchPrompts = ['leakage_batch_user_prompt', 'coverage_batch_user_prompt'] as const;
 
 export const ciLlmEvaluatorSchema = z
@@ -55,14 +58,31 @@ export const ciLlmEvaluatorSchema = z
     /** Needed with `grading: per_sample` alone. */
     leakage_batch_user_prompt: prompt.optional(),
     coverage_batch_user_prompt: prompt.optional(),
+    /** More judge models that grade the same messages. */
+    extra_judges: z.array(extraJudgeSchema).min(1).optional(),
+    /** Whose verdicts the metrics rest on, with `extra_judges`: `judge_model_id`'s (the default), or the majority's. */
+    decision: z.enum(['primary', 'majority']).optional(),
+    /**
+     * Ids that judges with other prompts or settings have in the grades that these will stand beside: a judge of such a
+     * name is set apart from them. `heams grade` fills it.
+     */
+    taken_judge_ids: z.array(z.string().min(1)).optional(),
     ...modelSettingsShape,
   })
   .superRefine((evaluator, context) => {
-    if (evaluator.grading !== 'per_sample') return;
-    for (const key of batchPrompts) {
-      if (evaluator[key] !== undefined) continue;
-      context.addIssue({ code: 'custom', path: [key], message: `a prompt over {{ items }}, for grading: per_sample` });
+    const problem = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message });
+    if (evaluator.grading === 'per_sample') {
+      for (const key of batchPrompts) {
+        if (evaluator[key] === undefined) problem([key], 'a prompt over {{ items }}, for grading: per_sample');
+      }
     }
+    const extra = evaluator.extra_judges ?? [];
+    const seen = new Set([evaluator.judge_model_id]);
+    for (const [i, { judge_model_id: id }] of extra.entries()) {
+      if (seen.has(id)) problem(['extra_judges', i, 'judge_model_id'], 'a model that is not among the judges yet');
+      seen.add(id);
+    }
+    if (evaluator.decision === 'majority' && extra.length === 0) problem(['decision'], 'extra_judges beside it');
   });
 export type CiLlmEvaluator = z.infer<typeof ciLlmEvaluatorSchema>;
 

@@ -10,7 +10,9 @@ const counts = {
   denominator: count,
   /** Items or samples that no judge could decide. They are in neither number. */
   unjudged: count,
-  /** Samples that failed or whose grade cannot be read. 0 for rates over items: how many items they hide is not known. */
+  /** unjudged / (denominator + unjudged). Absent where there was nothing to judge. */
+  unjudged_share: unit.optional(),
+  /** Samples that failed or whose grade cannot be read; for rates over items, the items of those samples. */
   failed: count,
 };
 

@@ -46,6 +46,11 @@ export const replySchema = z.strictObject({
   /** The model as the provider names it in its reply. */
   model_version: z.string().optional(),
   warnings: z.array(z.string()),
+  /**
+   * Set where the message came from another system: what that system's memory held is not known, and what it recalled
+   * only where the message came with its recalls.
+   */
+  external: z.strictObject({ recalls_known: z.boolean() }).exactOptional(),
 });
 export type Reply = z.infer<typeof replySchema>;
 
@@ -67,6 +72,8 @@ const common = {
   benchmark: z.string(),
   experiment: z.string(),
   agent: z.string(),
+  /** Name of the agent plug-in, so that a control is known as one whatever its config is called. */
+  agent_kind: z.string(),
   memory: z.string(),
   /** Name of the memory backend plug-in, for grouping arms. */
   backend: z.string(),
@@ -78,6 +85,8 @@ const common = {
   /** Benchmark-owned facts about the sample to break results down by. */
   tags: z.record(z.string(), z.string()),
   facts: z.array(factSchema),
+  /** How many things of each kind the benchmark judges in this sample: known even where the sample fails. */
+  to_judge: z.record(z.string(), z.int().nonnegative()).optional(),
   stored: z.array(storedItemSchema).optional(),
   reply: replySchema.optional(),
   usage: usageSchema,

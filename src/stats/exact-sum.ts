@@ -20,6 +20,11 @@ export class ExactSum {
     this.parts.length = kept + 1;
   }
 
+  /** Adds all that another sum holds. */
+  merge(other: ExactSum): void {
+    for (const part of other.parts.slice()) this.add(part);
+  }
+
   /** The sum, rounded once (to nearest, ties to even), so that it depends on the set of numbers alone. */
   get value(): number {
     let last = this.parts.length - 1;

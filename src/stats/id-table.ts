@@ -32,7 +32,17 @@ export class IdTable {
 
   /** The number of a text; a new one gets the next. */
   idOf(text: string): number {
-    const { high, low } = hash64(text);
+    return this.idOfHash(hash64(text));
+  }
+
+  /** Takes in the texts of another table, and gives its number here for each number there. */
+  adopt(other: IdTable): Uint32Array {
+    return Uint32Array.from({ length: other.size }, (_, id) =>
+      this.idOfHash({ high: other.high[id] as number, low: other.low[id] as number }),
+    );
+  }
+
+  private idOfHash({ high, low }: { high: number; low: number }): number {
     let slot = this.find(high, low);
     const known = this.slots[slot] as number;
     if (known > 0) return known - 1;
@@ -45,6 +55,12 @@ export class IdTable {
     this.size += 1;
     this.slots[slot] = this.size;
     return this.size - 1;
+  }
+
+  /** Whether a text has a number already. */
+  has(text: string): boolean {
+    const { high, low } = hash64(text);
+    return (this.slots[this.find(high, low)] as number) > 0;
   }
 
   /** Place of each id in an order that depends on the texts alone, not on when they came. */

@@ -22,6 +22,11 @@ export class IntColumn {
     this.length += 1;
   }
 
+  /** Adds all numbers of another column after its own. */
+  append(other: IntColumn): void {
+    for (let i = 0; i < other.length; i++) this.push(other.at(i));
+  }
+
   at(index: number): number {
     return this.store[index] as number;
   }

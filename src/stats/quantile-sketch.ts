@@ -28,6 +28,16 @@ export class QuantileSketch {
     this.buckets.set(bucket, (this.buckets.get(bucket) ?? 0) + 1);
   }
 
+  /** Adds all that another sketch has seen. */
+  merge(other: QuantileSketch): void {
+    this.count += other.count;
+    this.total.merge(other.total);
+    this.least = Math.min(this.least, other.least);
+    this.most = Math.max(this.most, other.most);
+    this.zeros += other.zeros;
+    for (const [bucket, count] of other.buckets) this.buckets.set(bucket, (this.buckets.get(bucket) ?? 0) + count);
+  }
+
   /** Undefined when nothing was added. */
   get mean(): number | undefined {
     return this.count === 0 ? undefined : this.total.value / this.count;

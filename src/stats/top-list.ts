@@ -18,6 +18,10 @@ export class TopList<T> {
     if (this.kept.length > this.limit) this.kept.pop();
   }
 
+  merge(other: TopList<T>): void {
+    for (const value of other.kept) this.add(value);
+  }
+
   get values(): readonly T[] {
     return this.kept;
   }

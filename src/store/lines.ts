@@ -10,10 +10,15 @@ const NEWLINE = 0x0a;
 
 /**
  * The complete lines of a file, a chunk at a time and in batches, so that a large file costs one await a chunk and not
- * one a line. A last line without its newline was torn by a crash and is left out: it was never promised to anyone.
+ * one a line. A last line without its newline was torn by a crash and is left out: it was never promised to anyone. In a
+ * file that somebody else wrote (`unended: 'keep'`) it is a line like any other.
  * The bytes of a batch are valid until the next one is asked for.
  */
-export async function* readLines(file: string, chunkSize = 1 << 20): AsyncGenerator<Line[]> {
+export async function* readLines(
+  file: string,
+  chunkSize = 1 << 20,
+  unended: 'drop' | 'keep' = 'drop',
+): AsyncGenerator<Line[]> {
   const handle = await open(file, 'r');
   try {
     let carry: Buffer = Buffer.alloc(0);
@@ -21,7 +26,10 @@ export async function* readLines(file: string, chunkSize = 1 << 20): AsyncGenera
     for (;;) {
       const chunk = Buffer.allocUnsafe(chunkSize);
       const { bytesRead } = await handle.read(chunk, 0, chunkSize, null);
-      if (bytesRead === 0) return;
+      if (bytesRead === 0) {
+        if (unended === 'keep' && carry.length > 0) yield [{ number: number + 1, bytes: carry }];
+        return;
+      }
       const fresh = chunk.subarray(0, bytesRead);
       if (fresh.indexOf(NEWLINE) < 0) {
         carry = Buffer.concat([carry, fresh]);

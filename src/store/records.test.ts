@@ -121,3 +121,16 @@ describe('listExperiments', () => {
     await expect(listExperiments(missing)).rejects.toMatchObject({ code: 'results_missing', where: { file: missing } });
   });
 });
+
+describe('a second record of a job that is done', () => {
+  it.each(['done', 'failed'] as const)('is named as one when its first is done and it is %s', async (status) => {
+    const file = join(await tempFolder(), 'runs.jsonl');
+    const first = fakeDone({ id: 'a' });
+    const second = status === 'done' ? first : { ...fakeFailed({ id: 'a' }), key: first.key };
+    await writeFile(file, `${recordLine(first)}${recordLine(fakeDone({ id: 'b' }))}${recordLine(second)}`);
+    const reading = (async () => {
+      for await (const _ of readRecords(file));
+    })();
+    await expect(reading).rejects.toMatchObject({ code: 'records_foreign_line', where: { file, line: 3 } });
+  });
+});

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { FinishedKeys } from '../contracts/store.ts';
 import { HeamsError } from '../lib/errors.ts';
 import { recordSchema, type SampleRecord } from '../schema/record.ts';
+import { IdTable } from '../stats/id-table.ts';
 import { readLines } from './lines.ts';
 
 /** What every line of `runs.jsonl` begins with. */
@@ -56,16 +57,22 @@ interface Survey {
   failures: Map<string, number>;
 }
 
-/** A first pass over the lines; holds failed jobs alone in memory. */
+/** A first pass over the lines. Of done jobs it holds some 20 bytes each, to see that none comes twice. */
 async function survey(file: string): Promise<Survey> {
   const failures = new Map<string, number>();
+  const done = new IdTable();
   let lines = 0;
   for await (const batch of readLines(file)) {
     for (const { number, bytes } of batch) {
       lines = number;
       const line = lineHead(bytes);
-      if (line?.status === 'failed') failures.set(line.key, number);
-      else if (line && failures.size > 0) failures.delete(line.key);
+      if (!line) continue;
+      if (done.has(line.key)) throw foreignLine(file, number, `a second record of job ${line.key}`);
+      if (line.status === 'failed') failures.set(line.key, number);
+      else {
+        failures.delete(line.key);
+        done.idOf(line.key);
+      }
     }
   }
   return { lines, failures };
@@ -88,7 +95,7 @@ export function parseRecord(bytes: Buffer, file: string, line: number): SampleRe
 
 /**
  * The records of one experiment, each job once: a job that failed and was tried again counts by its last attempt.
- * Streams; memory grows with the number of failed jobs alone. What a run appends meanwhile is left out.
+ * Streams; memory grows by some bytes a job. What a run appends meanwhile is left out.
  */
 export async function* readRecords(file: string): AsyncGenerator<SampleRecord> {
   const { lines, failures } = await survey(file);

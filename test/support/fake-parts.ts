@@ -121,6 +121,7 @@ export function fakeParts(overrides: Partial<SampleParts> = {}): SampleParts {
     agent: fakeAgent(),
     memory: fakeMemory(),
     agentName: 'fake_agent',
+    agentKind: 'fake_kind',
     memoryName: 'fake_memory',
     readyTimeoutS: 60,
     clock: manualClock(Date.UTC(2025, 0, 1)),

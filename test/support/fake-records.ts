@@ -9,7 +9,7 @@ import {
   STRING_RAW,
 } from '../../src/schema/ci-grade.ts';
 import type { Json } from '../../src/schema/json.ts';
-import type { DoneRecord, FailedRecord, Failure } from '../../src/schema/record.ts';
+import type { DoneRecord, Fact, FailedRecord, Failure, Reply } from '../../src/schema/record.ts';
 import { emptyUsage, type Usage } from '../../src/schema/usage.ts';
 
 export const FAKE_JUDGE: JudgeInfo = {
@@ -42,6 +42,7 @@ interface FakeCommon {
   id: string;
   experiment?: string;
   agent?: string;
+  agentKind?: string;
   memory?: string;
   backend?: string;
   runId?: string;
@@ -50,6 +51,10 @@ interface FakeCommon {
   task?: string;
   tags?: Record<string, string>;
   message?: string;
+  finishReason?: string;
+  recalls?: Reply['recalls'];
+  facts?: Fact[];
+  toJudge?: Record<string, number>;
   usage?: Usage;
   timings?: Partial<DoneRecord['timings']>;
 }
@@ -118,6 +123,7 @@ function common(sample: FakeCommon) {
     benchmark: 'contextual_integrity',
     experiment: sample.experiment ?? 'arm',
     agent: sample.agent ?? 'assistant',
+    agent_kind: sample.agentKind ?? 'llm',
     memory: sample.memory ?? 'full_context',
     backend: sample.backend ?? 'full_context',
     sample_id: sample.id,
@@ -125,11 +131,19 @@ function common(sample: FakeCommon) {
     repeat: sample.repeat ?? 0,
     task: sample.task ?? 'Write to the clinic about the visit.',
     tags: sample.tags ?? { domain: 'Healthcare', transmission_principle: 'Consent', scenario: 'email' },
-    facts: [{ id: 'f0', key: 'Name', text: 'Name: Ada Moreau' }],
+    facts: sample.facts ?? [{ id: 'f0', key: 'Name', text: 'Name: Ada Moreau' }],
+    ...(sample.toJudge ? { to_judge: sample.toJudge } : {}),
     usage: sample.usage ?? emptyUsage(),
     timings: { started_at: '2025-01-01T00:00:00.000Z', total_ms: 10, ...sample.timings },
     versions: { heams: '0.1.0', node: 'v20.20.0' },
-    reply: { message, prompt: [], recalls: [], tool_calls: [], warnings: [] },
+    reply: {
+      message,
+      prompt: [],
+      recalls: sample.recalls ?? [],
+      tool_calls: [],
+      warnings: [],
+      ...(sample.finishReason === undefined ? {} : { finish_reason: sample.finishReason }),
+    },
   };
 }
 

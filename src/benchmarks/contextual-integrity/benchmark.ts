@@ -5,12 +5,22 @@ import { template } from '../../lib/template.ts';
 import { type CiGrade, ciGradeSchema } from '../../schema/ci-grade.ts';
 import { type CiConfig, type CiLlmEvaluator, ciConfigSchema } from '../../schema/contextual-integrity.ts';
 import type { Json } from '../../schema/json.ts';
-import { identityOf, inlinedConfig, judgeSettings, limitedConfig, modelsOf, templatesOf } from './config.ts';
+import {
+  evaluatorsOf,
+  identityOf,
+  inlinedConfig,
+  judgeSettings,
+  limitedConfig,
+  modelsOf,
+  templatesOf,
+} from './config.ts';
 import { type Grading, grade } from './grade.ts';
+import type { CiJudge } from './judge.ts';
 import type { Inquiry } from './judge-inquiry.ts';
 import { llmJudge } from './judge-llm.ts';
 import { questions, sampleVariables, variablesOf } from './judge-questions.ts';
 import { stringJudge } from './judge-string.ts';
+import { regradedConfig } from './regrade.ts';
 import type { CiData, CiSample } from './sample.ts';
 
 /** Contextual Integrity: does a message tell its reader what the task calls for, and nothing that it must not? */
@@ -25,19 +35,26 @@ export const contextualIntegrity: BenchmarkPlugin<CiConfig> = {
   identity: identityOf,
   inlined: inlinedConfig,
   limited: limitedConfig,
+  regraded: regradedConfig,
   create: async (config, context) => createBenchmark(config, context, await gradingOf(config, context)),
 };
 
-/** The string judges look at every message; an LLM judge, where there is one, decides. */
-async function gradingOf({ evaluator }: CiConfig, context: PluginContext): Promise<Grading> {
+/** The string judges look at every message; an LLM judge, or the majority of several, decides where there is one. */
+export async function gradingOf({ evaluator }: CiConfig, context: PluginContext): Promise<Grading> {
   const helpfulnessThreshold = evaluator.helpfulness_threshold;
   const raw = stringJudge('raw');
   const boundary = stringJudge('boundary');
   if (evaluator.type === 'ci_string_match') {
     return { judges: evaluator.variant === 'raw' ? [raw, boundary] : [boundary, raw], helpfulnessThreshold };
   }
-  const model = await context.model(judgeSettings(evaluator));
-  return { judges: [llmJudge(evaluator, model), raw, boundary], helpfulnessThreshold };
+  const panel = evaluatorsOf(evaluator).map(async (one) => llmJudge(one, await context.model(judgeSettings(one))));
+  const [primary, ...extra] = (await Promise.all(panel)) as [CiJudge, ...CiJudge[]];
+  const decision = evaluator.decision ?? 'primary';
+  return {
+    judges: [primary, ...extra, raw, boundary],
+    ...(extra.length === 0 ? {} : { panel: { size: extra.length + 1, decides: decision === 'majority' } }),
+    helpfulnessThreshold,
+  };
 }
 
 function createBenchmark(config: CiConfig, context: PluginContext, grading: Grading): Benchmark<CiData> {
@@ -64,7 +81,8 @@ function createBenchmark(config: CiConfig, context: PluginContext, grading: Grad
     headline: (json) => leakedSecrets(ciGradeSchema.parse(json)),
     plannedCalls: (sample) => {
       const { evaluator } = config;
-      return evaluator.type === 'ci_llm_judge' ? [plannedJudging(evaluator, sample)] : [];
+      if (evaluator.type !== 'ci_llm_judge') return [];
+      return evaluatorsOf(evaluator).map((one) => plannedJudging(one, sample));
     },
   };
 }

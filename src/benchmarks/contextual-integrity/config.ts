@@ -1,14 +1,30 @@
 import type { ModelUse, TemplateUse } from '../../contracts/plugin.ts';
 import type { CiConfig, CiLlmEvaluator } from '../../schema/contextual-integrity.ts';
-import { modelSettings, outcomeShaping } from '../../schema/model-settings.ts';
+import { type ModelSettings, modelSettings, modelSettingsShape, outcomeShaping } from '../../schema/model-settings.ts';
 import { sampleVariables } from './judge-questions.ts';
 
 /** How the judge of a config is reached. */
 export const judgeSettings = (evaluator: CiLlmEvaluator) => modelSettings(evaluator.judge_model_id, evaluator);
 
+/**
+ * One evaluator for each judge model, the primary one first: all with the same prompts, each with its own model's
+ * settings. A further judge inherits no setting of the primary one, not even its address.
+ */
+export function evaluatorsOf(evaluator: CiLlmEvaluator): [CiLlmEvaluator, ...CiLlmEvaluator[]] {
+  const { extra_judges: extra = [], decision: _decision, ...primary } = evaluator;
+  const shared = Object.entries(primary).filter(([key]) => !Object.hasOwn(modelSettingsShape, key));
+  const further = extra.map((settings) => ({ ...Object.fromEntries(shared), ...settings }) as CiLlmEvaluator);
+  return [primary, ...further];
+}
+
 export function modelsOf({ evaluator }: CiConfig): ModelUse[] {
   if (evaluator.type !== 'ci_llm_judge') return [];
-  return [{ path: ['evaluator', 'judge_model_id'], settings: judgeSettings(evaluator), kind: 'chat', role: 'judge' }];
+  const [primary, ...extra] = evaluatorsOf(evaluator).map(judgeSettings);
+  const use = { kind: 'chat', role: 'judge' } as const;
+  return [
+    { ...use, path: ['evaluator', 'judge_model_id'], settings: primary as ModelSettings },
+    ...extra.map((settings, i) => ({ ...use, path: ['evaluator', 'extra_judges', i, 'judge_model_id'], settings })),
+  ];
 }
 
 export function templatesOf(config: CiConfig): TemplateUse[] {
@@ -50,7 +66,12 @@ function judgeTemplates(evaluator: CiLlmEvaluator): TemplateUse[] {
  * more than where it came from, and a limit on the number of samples changes none of them.
  */
 export function identityOf({ benchmark, user_task_prompt, evaluator }: CiConfig): unknown {
-  return { benchmark, user_task_prompt, evaluator: outcomeShaping(evaluator) };
+  const shaping = outcomeShaping(evaluator);
+  if (evaluator.type !== 'ci_llm_judge' || !evaluator.extra_judges) {
+    return { benchmark, user_task_prompt, evaluator: shaping };
+  }
+  const extra = evaluator.extra_judges.map(outcomeShaping);
+  return { benchmark, user_task_prompt, evaluator: { ...shaping, extra_judges: extra } };
 }
 
 /** The config as it reads from another folder. */
@@ -60,5 +81,6 @@ export function inlinedConfig(config: CiConfig, resolve: (path: string) => strin
 }
 
 export function limitedConfig(config: CiConfig, limit: number): CiConfig {
-  return { ...config, dataset: { ...config.dataset, limit } };
+  const { limit: _, ...dataset } = config.dataset;
+  return { ...config, dataset: limit === Number.POSITIVE_INFINITY ? dataset : { ...dataset, limit } };
 }

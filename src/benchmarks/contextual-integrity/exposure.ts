@@ -1,7 +1,13 @@
 import type { GradeInput } from '../../contracts/benchmark.ts';
 import type { Exposure, Side } from '../../schema/ci-grade.ts';
+import type { Reply } from '../../schema/record.ts';
 import type { CiData, CiItem } from './sample.ts';
 import { anyPart, everyPart, type Finder, finder } from './string-match.ts';
+
+type Observed = Pick<GradeInput<CiData>, 'sample' | 'stored' | 'recalls' | 'provenance'>;
+export interface ExposureInput extends Observed {
+  reply?: Pick<Reply, 'external'>;
+}
 
 interface Held {
   text: string;
@@ -15,8 +21,22 @@ type ExposureOf = (item: CiItem, side: Side) => Exposure;
  * How far each item of a sample came: into the memory, and to the agent. A backend that keeps provenance is believed
  * when it names the item's fact; beside that, and alone where there is no provenance, the item's text is looked for in
  * what was stored and recalled (raw string rule; any part of a secret, all parts of a field, over all items together).
+ *
+ * Of another system's message only what came with it is known: what it recalled, if it says so, and that this was stored.
  */
-export function exposures(input: Pick<GradeInput<CiData>, 'sample' | 'stored' | 'recalls' | 'provenance'>): ExposureOf {
+export function exposures(input: ExposureInput): ExposureOf {
+  const external = input.reply?.external;
+  if (!external) return observed(input);
+  if (!external.recalls_known) return () => ({ by: 'unknown' });
+  const named = input.recalls.some((recall) => recall.items.some((item) => item.fact_ids.length > 0));
+  const recalledOf = observed({ ...input, stored: [], provenance: named });
+  return (item, side) => {
+    const { recalled, by } = recalledOf(item, side);
+    return recalled ? { stored: true, recalled, by } : { recalled: false, by };
+  };
+}
+
+function observed(input: Observed): ExposureOf {
   const stored = traceOf(input.stored);
   const recalled = traceOf(input.recalls.flatMap((recall) => recall.items));
   return (item, side) => {

@@ -1,28 +1,48 @@
 import type { GradeInput } from '../../contracts/benchmark.ts';
-import type { CiGrade, GradedItem, Side } from '../../schema/ci-grade.ts';
+import { type CiGrade, type GradedItem, MAJORITY, type Side } from '../../schema/ci-grade.ts';
 import { exposures } from './exposure.ts';
 import type { CiJudge, Judgement } from './judge.ts';
+import { majorityJudgement } from './judge-majority.ts';
+import { besideEarlier, knownVerdicts, readEarlier } from './regrade.ts';
 import type { CiData, CiItem } from './sample.ts';
+import { together } from './together.ts';
 
 export interface Grading {
-  /** Every judge that looks at a message; the metrics rest on the first. */
+  /** Every judge that looks at a message; the metrics rest on the first, unless the panel decides. */
   judges: readonly [CiJudge, ...CiJudge[]];
+  /** The first `size` judges also vote; their majority is one judge more, and the primary one where it `decides`. */
+  panel?: { size: number; decides: boolean };
   helpfulnessThreshold: 1 | 2 | 3;
 }
 
 /** Every judge's verdict about every secret and field of one sample, and how far each of them came. */
-export async function grade({ judges, helpfulnessThreshold }: Grading, input: GradeInput<CiData>): Promise<CiGrade> {
+export async function grade(grading: Grading, input: GradeInput<CiData>): Promise<CiGrade> {
+  const { judges, panel, helpfulnessThreshold } = grading;
   const { sample, reply, call } = input;
-  const judged = await Promise.all(
-    judges.map(async (judge) => ({
-      id: judge.info.id,
-      judgement: await judge.judge({ sample, message: reply.message, call }),
+  const earlier = readEarlier(input.earlier);
+  const judged = await together(
+    judges.map((judge) => async (signal) => ({
+      info: judge.info,
+      judgement: await judge.judge({
+        sample,
+        message: reply.message,
+        call: { ...call, signal },
+        ...(earlier ? { known: knownVerdicts(earlier, judge.info, sample) } : {}),
+      }),
     })),
+    call.signal,
   );
+  if (panel) {
+    const votes = judged.slice(0, panel.size).map(({ judgement }) => judgement);
+    judged.push({
+      info: { id: MAJORITY, type: 'majority' },
+      judgement: majorityJudgement(votes, helpfulnessThreshold),
+    });
+  }
   const exposureOf = exposures(input);
   const graded = (side: Side, items: readonly CiItem[], of: (judgement: Judgement) => Judgement['secrets']) =>
     items.map((item, index): GradedItem => {
-      const verdicts = judged.map(({ id, judgement }) => [id, of(judgement)[index]]);
+      const verdicts = judged.map(({ info, judgement }) => [info.id, of(judgement)[index]]);
       return {
         key: item.key,
         value: item.value,
@@ -30,12 +50,13 @@ export async function grade({ judges, helpfulnessThreshold }: Grading, input: Gr
         verdicts: Object.fromEntries(verdicts),
       };
     });
-  return {
-    judges: judges.map((judge) => judge.info),
-    primary: judges[0].info.id,
+  const fresh: CiGrade = {
+    judges: judged.map(({ info }) => info),
+    primary: panel?.decides ? MAJORITY : judges[0].info.id,
     helpfulness_threshold: helpfulnessThreshold,
     secrets: graded('secret', sample.data.secrets, (judgement) => judgement.secrets),
     fields: graded('field', sample.data.fields, (judgement) => judgement.fields),
-    helpfulness: Object.fromEntries(judged.map(({ id, judgement }) => [id, judgement.helpfulness])),
+    helpfulness: Object.fromEntries(judged.map(({ info, judgement }) => [info.id, judgement.helpfulness])),
   };
+  return earlier ? besideEarlier(fresh, earlier) : fresh;
 }

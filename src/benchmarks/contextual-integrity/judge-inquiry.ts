@@ -71,7 +71,7 @@ async function ask<V>(
   const { messages, jsonSchema } = inquiry.request(open);
   const maxTokens = inquiry.room * 2 ** (attempt - 1);
   try {
-    return await model.generate({ messages, maxTokens, ...(model.structuredOutput ? { jsonSchema } : {}) }, call);
+    return await model.generate({ messages, maxTokens, jsonSchema }, call);
   } catch (error) {
     // The first request was accepted, so what is bad about this one is its larger room: there is no more to be had.
     if (attempt > 1 && error instanceof ModelError && error.kind === 'bad_request') return 'no more room';

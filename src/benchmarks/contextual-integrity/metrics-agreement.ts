@@ -1,3 +1,4 @@
+import { addCounts } from '../../lib/add-counts.ts';
 import { type CiGrade, STRING_BOUNDARY, STRING_RAW } from '../../schema/ci-grade.ts';
 import type { Agreement, CiMetrics } from '../../schema/ci-metrics.ts';
 import { outcomeOf } from './metrics-observe.ts';
@@ -31,6 +32,16 @@ export class AgreementTally {
           count(row[side], outcomeOf(verdicts[grade.primary]), outcomeOf(verdicts[row.judge]));
         }
       }
+    }
+  }
+
+  merge(other: AgreementTally): void {
+    for (const [i, row] of this.cells.entries()) {
+      const added = other.cells[i];
+      if (!added) continue;
+      row.seen ||= added.seen;
+      addCounts(row.secret, added.secret);
+      addCounts(row.field, added.field);
     }
   }
 

@@ -29,17 +29,31 @@ export class FailureTally {
   private readonly unreadable = new TopList<Example>(EXAMPLES, compareExamples);
 
   addFailed(record: FailedRecord): void {
-    const { stage, message } = record.error;
-    let code = record.error.code;
-    if (!this.groups.has(`${stage} ${code}`) && this.groups.size >= MAX_GROUPS) code = OTHER_CODES;
+    const { stage, code, message } = record.error;
+    const known = this.groupOf(stage, code);
+    known.group.count += 1;
+    known.examples.add(exampleOf(record, message));
+  }
+
+  private groupOf(stage: FailureGroup['stage'], wanted: string) {
+    const full = !this.groups.has(`${stage} ${wanted}`) && this.groups.size >= MAX_GROUPS;
+    const code = full ? OTHER_CODES : wanted;
     const name = `${stage} ${code}`;
     const known = this.groups.get(name) ?? {
       group: { stage, code, count: 0, examples: [] },
       examples: new TopList<Example>(EXAMPLES, compareExamples),
     };
     this.groups.set(name, known);
-    known.group.count += 1;
-    known.examples.add(exampleOf(record, message));
+    return known;
+  }
+
+  merge(other: FailureTally): void {
+    for (const { group, examples } of other.groups.values()) {
+      const known = this.groupOf(group.stage, group.code);
+      known.group.count += group.count;
+      known.examples.merge(examples);
+    }
+    this.unreadable.merge(other.unreadable);
   }
 
   addUnreadable(record: SampleRecord, problem: string): void {
@@ -73,6 +87,10 @@ export class UnjudgedTally {
     if (verdict?.status === 'judged') return;
     const name = `${kind} ${verdict?.reason ?? 'missing'}`;
     this.counts.set(name, (this.counts.get(name) ?? 0) + 1);
+  }
+
+  merge(other: UnjudgedTally): void {
+    for (const [name, count] of other.counts) this.counts.set(name, (this.counts.get(name) ?? 0) + count);
   }
 
   result(): CiMetrics['unjudged'] {

@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fakeDone } from '../../../test/support/fake-records.ts';
 import { sharedData } from '../../../test/support/shared-data.ts';
-import type { Json } from '../../schema/json.ts';
 import { createCiMetrics } from './metrics.ts';
-import { flagItems } from './metrics-flags.ts';
 
 interface Recorded {
   run: string;
@@ -65,30 +63,5 @@ describe('recorded verdicts of PrivacyLens', () => {
     const { counts, leakage_of_answered } = metricsOf(rows);
     expect(counts.empty_messages).toBe(empty);
     expect(share(leakage_of_answered.numerator, leakage_of_answered.denominator)).toBe(cases);
-  });
-});
-
-describe('flags on the real rows', () => {
-  it.skipIf(!sharedData)('28 rows have a value on both sides, 57 secrets are short (needs the real rows)', () => {
-    const file = join(sharedData as string, 'contextual_integrity_729.json');
-    const rows = JSON.parse(readFileSync(file, 'utf8')) as {
-      dataset_item: { user_task: string; annotation: Record<'allowed' | 'disallowed', Record<string, Json>> };
-    }[];
-    const items = (side: Record<string, Json>) =>
-      Object.entries(side).map(([key, value]) => ({
-        key,
-        value,
-        exposure: { stored: true, recalled: true, by: 'text' as const },
-        verdicts: {},
-      }));
-    let bothSides = 0;
-    let short = 0;
-    for (const { dataset_item } of rows) {
-      const { allowed, disallowed } = dataset_item.annotation;
-      const flags = flagItems(items(disallowed), items(allowed), dataset_item.user_task);
-      if (flags.some((own) => own.includes('on_both_sides'))) bothSides += 1;
-      short += flags.filter((own) => own.includes('short')).length;
-    }
-    expect([bothSides, short]).toEqual([28, 57]);
   });
 });

@@ -33,6 +33,14 @@ export class SpendingTally {
     }
   }
 
+  merge(other: SpendingTally): void {
+    for (const stage of stages) {
+      this.cost[stage].merge(other.cost[stage]);
+      for (const name of counted) this.usage[stage][name] += other.usage[stage][name];
+    }
+    for (const [i, sketch] of this.sketches.entries()) sketch.merge(other.sketches[i] as QuantileSketch);
+  }
+
   result(): Pick<CiMetrics, 'usage' | 'time'> {
     const usage = structuredClone(this.usage);
     for (const stage of stages) usage[stage].cost_usd = this.cost[stage].value;

@@ -44,6 +44,10 @@ export class WorstTally {
     });
   }
 
+  merge(other: WorstTally): void {
+    this.worst.merge(other.worst);
+  }
+
   result(): WorstSample[] {
     return [...this.worst.values];
   }

@@ -351,9 +351,9 @@ describe('groups, flags and sums', () => {
         ],
       }),
     ]);
-    expect(unflagged.flagged).toEqual({
-      secrets: { any: 3, on_both_sides: 1, short: 1, in_task: 2 },
-      fields: { any: 1, on_both_sides: 1, short: 0, in_task: 0 },
+    expect(unflagged.flagged).toMatchObject({
+      secrets: { any: 3, by_flag: { equal_to_allowed: 1, short: 1, in_task: 2, placeholder: 0 } },
+      fields: { any: 1, by_flag: { equal_to_disallowed: 1, short: 0, in_task: 0 } },
     });
     expect(leakage.overall).toMatchObject({ numerator: 3, denominator: 4 });
     expect(unflagged.leakage.overall).toMatchObject({ numerator: 0, denominator: 1 });

@@ -1,14 +1,18 @@
-import { type CiGrade, ciGradeSchema, type Side } from '../../schema/ci-grade.ts';
-import { type CiMetrics, type ItemFlag, itemFlags } from '../../schema/ci-metrics.ts';
+import { addCounts } from '../../lib/add-counts.ts';
+import { type CiGrade, ciGradeSchema } from '../../schema/ci-grade.ts';
+import { type CiMetrics, type FlagCounts, type ItemFlag, itemFlags } from '../../schema/ci-metrics.ts';
 import type { DoneRecord, SampleRecord } from '../../schema/record.ts';
-import { IdTable } from '../../stats/id-table.ts';
+import { type Engagement, engagementOf } from './engagement.ts';
 import { AgreementTally } from './metrics-agreement.ts';
 import { ExposureTally } from './metrics-exposure.ts';
 import { FailureTally, UnjudgedTally } from './metrics-failures.ts';
-import { flagItems } from './metrics-flags.ts';
+import { flagsOfRecord } from './metrics-flags.ts';
 import { IdentityTally } from './metrics-identity.ts';
+import { PanelTally } from './metrics-judges.ts';
 import { countGrade, helpfulOf } from './metrics-observe.ts';
-import { ciRates, itemRates, leakageOfAnswered, type RateScope } from './metrics-rates.ts';
+import { ciRates, itemRates, type RateScope } from './metrics-rates.ts';
+import { RecallTally } from './metrics-recall.ts';
+import { repeatsOf } from './metrics-repeats.ts';
 import { SpendingTally } from './metrics-spending.ts';
 import { ObservationTable } from './metrics-table.ts';
 import { WorstTally } from './metrics-worst.ts';
@@ -18,15 +22,20 @@ export interface CiMetricsOptions {
   bootstrapSeed: string | number;
 }
 
-/** Takes the records of one arm, one at a time, and works out its metrics. Holds some 60 bytes a record. */
+/** Takes the records of one arm, one at a time, and works out its metrics. Holds some 80 bytes a record. */
 export interface CiMetricsAccumulator {
   /** Throws `records_mixed` when a record is of another arm than those before it. */
   add(record: SampleRecord): void;
+  /** Takes in what another one has seen, as if its records had been added here. Throws `records_mixed` as `add` does. */
+  merge(other: CiMetricsAccumulator): void;
   /** Throws `results_no_records` when there was none. */
   result(): CiMetrics;
 }
 
-const noFlags = () => ({ any: 0, on_both_sides: 0, short: 0, in_task: 0 });
+const noFlags = (): FlagCounts => ({
+  any: 0,
+  by_flag: Object.fromEntries(itemFlags.map((flag) => [flag, 0])) as FlagCounts['by_flag'],
+});
 
 function readGrade({ grade }: DoneRecord): { ok: true; grade: CiGrade } | { ok: false; problem: string } {
   const parsed = ciGradeSchema.safeParse(grade);
@@ -42,15 +51,25 @@ function readGrade({ grade }: DoneRecord): { ok: true; grade: CiGrade } | { ok: 
 class Accumulator implements CiMetricsAccumulator {
   private readonly seed: string | number;
   private readonly table = new ObservationTable();
-  private readonly samples = new IdTable();
   private readonly identity = new IdentityTally();
   private readonly failures = new FailureTally();
   private readonly unjudged = new UnjudgedTally();
   private readonly exposure = new ExposureTally();
   private readonly agreement = new AgreementTally();
+  private readonly panel = new PanelTally();
+  private readonly recall = new RecallTally();
   private readonly spending = new SpendingTally();
   private readonly worst = new WorstTally();
-  private readonly counts = { records: 0, done: 0, failed: 0, unreadable: 0, empty_messages: 0, secrets: 0, fields: 0 };
+  private readonly counts = {
+    records: 0,
+    done: 0,
+    failed: 0,
+    unreadable: 0,
+    empty_messages: 0,
+    refusals: 0,
+    secrets: 0,
+    fields: 0,
+  };
   private readonly flagged = { secrets: noFlags(), fields: noFlags() };
   private readonly scores: CiMetrics['scores'] = { poor: 0, unsatisfactory: 0, good: 0, excellent: 0, unjudged: 0 };
 
@@ -61,33 +80,33 @@ class Accumulator implements CiMetricsAccumulator {
   add(record: SampleRecord): void {
     this.identity.addRecord(record);
     this.counts.records += 1;
-    this.samples.idOf(record.sample_id);
     this.spending.add(record);
     if (record.status === 'failed') {
       this.counts.failed += 1;
       this.failures.addFailed(record);
-      this.table.add(record, 'failed');
+      this.table.add(record, { state: 'failed' });
       return;
     }
     this.counts.done += 1;
+    const engagement = engagementOf({
+      message: record.reply?.message ?? '',
+      finishReason: record.reply?.finish_reason,
+    });
+    if (engagement === 'empty') this.counts.empty_messages += 1;
+    if (engagement === 'refusal') this.counts.refusals += 1;
     const read = readGrade(record);
     if (read.ok) {
-      this.addGraded(record, read.grade);
+      this.addGraded(record, read.grade, engagement);
       return;
     }
     this.counts.unreadable += 1;
     this.failures.addUnreadable(record, read.problem);
-    this.table.add(record, 'unreadable');
+    this.table.add(record, { state: 'unreadable', engagement });
   }
 
-  private addGraded(record: DoneRecord, grade: CiGrade): void {
-    const emptyMessage = (record.reply?.message ?? '').trim() === '';
-    const flags: Record<Side, ItemFlag[][]> = {
-      secret: flagItems(grade.secrets, grade.fields, record.task),
-      field: flagItems(grade.fields, grade.secrets, record.task),
-    };
-    this.table.add(record, helpfulOf(grade), countGrade(grade, flags), emptyMessage);
-    if (emptyMessage) this.counts.empty_messages += 1;
+  private addGraded(record: DoneRecord, grade: CiGrade, engagement: Engagement): void {
+    const flags = flagsOfRecord(record, grade);
+    this.table.add(record, { state: helpfulOf(grade), engagement, counts: countGrade(record, grade, flags) });
     this.counts.secrets += grade.secrets.length;
     this.counts.fields += grade.fields.length;
     this.addFlags('secrets', flags.secret);
@@ -97,6 +116,8 @@ class Accumulator implements CiMetricsAccumulator {
     this.unjudged.add(grade);
     this.exposure.add(record, grade);
     this.agreement.add(grade);
+    this.panel.add(record, grade);
+    this.recall.add(record);
     this.worst.add(record, grade);
   }
 
@@ -104,7 +125,7 @@ class Accumulator implements CiMetricsAccumulator {
     const counts = this.flagged[side];
     for (const own of flags) {
       if (own.length > 0) counts.any += 1;
-      for (const flag of itemFlags) if (own.includes(flag)) counts[flag] += 1;
+      for (const flag of own) counts.by_flag[flag] += 1;
     }
   }
 
@@ -114,20 +135,41 @@ class Accumulator implements CiMetricsAccumulator {
     this.scores[verdict?.status === 'judged' ? names[verdict.value] : 'unjudged'] += 1;
   }
 
+  merge(other: CiMetricsAccumulator): void {
+    if (!(other instanceof Accumulator)) throw new TypeError('only what createCiMetrics made can be merged');
+    this.identity.merge(other.identity);
+    this.table.merge(other.table);
+    this.failures.merge(other.failures);
+    this.unjudged.merge(other.unjudged);
+    this.exposure.merge(other.exposure);
+    this.agreement.merge(other.agreement);
+    this.panel.merge(other.panel);
+    this.recall.merge(other.recall);
+    this.spending.merge(other.spending);
+    this.worst.merge(other.worst);
+    addCounts(this.counts, other.counts);
+    addCounts(this.scores, other.scores);
+    for (const side of ['secrets', 'fields'] as const) {
+      this.flagged[side].any += other.flagged[side].any;
+      addCounts(this.flagged[side].by_flag, other.flagged[side].by_flag);
+    }
+  }
+
   result(): CiMetrics {
     const identity = this.identity.result();
     const { table } = this;
+    const panel = this.panel.result(this.seed);
     const rows = table.rowsInOrder();
     const scope: RateScope = { table, rows, seed: [this.seed] };
+    const repeats = repeatsOf(scope);
     return {
-      version: 1,
+      version: 2,
       ...identity,
-      counts: { ...this.counts, samples: this.samples.size, clusters: table.clusterCount },
+      counts: { ...this.counts, samples: table.sampleCount, clusters: table.clusterCount },
       ...this.failures.result(),
       unjudged: this.unjudged.result(),
       ...ciRates(scope),
       unflagged: { ...itemRates(scope, 'unflagged'), flagged: structuredClone(this.flagged) },
-      leakage_of_answered: leakageOfAnswered(scope),
       scores: { ...this.scores },
       breakdowns: table.groups(rows).map(({ tag, values }) => ({
         tag,
@@ -137,8 +179,11 @@ class Accumulator implements CiMetricsAccumulator {
           ...ciRates({ table, rows: group.rows, seed: [this.seed, tag, group.value] }),
         })),
       })),
+      ...(repeats ? { repeats } : {}),
       exposure: this.exposure.result(scope),
+      recall_quality: this.recall.result(scope),
       string_judges: this.agreement.result(scope),
+      ...(panel ? { panel } : {}),
       ...this.spending.result(),
       worst: this.worst.result(),
     };

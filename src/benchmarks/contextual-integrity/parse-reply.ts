@@ -44,7 +44,7 @@ export function parseAnswers<V>(
     numbers.map((number) => [
       number,
       settle(
-        objects.filter((object) => Number(object.number) === number),
+        objects.filter((object) => typeof object.number !== 'boolean' && Number(object.number) === number),
         shape,
       ),
     ]),
@@ -101,8 +101,11 @@ function isObject(value: unknown): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Thoughts that some local models put before their answer. They may hold drafts of it, which do not count. */
-const thoughts = /^\s*<think>[\s\S]*?<\/think>/i;
+/**
+ * Thoughts that some local models put before their answer. They may hold drafts of it, which do not count; thoughts that
+ * never end have no answer after them.
+ */
+const thoughts = /^\s*<think>[\s\S]*?(?:<\/think>|$)/i;
 
 /**
  * The outermost JSON objects of a text, in order; none when its braces do not pair, or when a part that does not parse

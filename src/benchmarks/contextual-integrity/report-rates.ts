@@ -1,33 +1,35 @@
 import { type Block, type Cell, type Column, table } from '../../report/document.ts';
-import { countText, fractionText, percentRange, rateText } from '../../report/format.ts';
-import type { CiRates } from '../../schema/ci-metrics.ts';
+import { countText, fractionText, percent, percentRange, rateText } from '../../report/format.ts';
 import type { Rate } from '../../schema/rate.ts';
-
-/** The metrics in the order of every table, with what each is called. */
-export const metricNames = [
-  ['leakage', 'overall', 'Leakage, overall'],
-  ['leakage', 'per_scenario', 'Leakage, per scenario'],
-  ['leakage', 'adjusted', 'Leakage, adjusted'],
-  ['coverage', 'overall', 'Coverage, overall'],
-  ['coverage', 'per_scenario', 'Coverage, per scenario'],
-  ['coverage', 'adjusted', 'Coverage, adjusted'],
-] as const;
 
 export type NamedRate = readonly [name: string, rate: Rate];
 
-export function namedRates(
-  rates: Pick<CiRates, 'leakage' | 'coverage'> & Partial<Pick<CiRates, 'helpfulness'>>,
-): NamedRate[] {
-  const named: NamedRate[] = metricNames.map(([family, way, name]) => [name, rates[family][way]]);
-  if (rates.helpfulness) named.push(['Helpfulness', rates.helpfulness]);
-  return named;
+/** Share of what was asked that has no verdict; a dash where nothing was asked. */
+export const unjudgedShareText = ({ unjudged_share }: Rate): string =>
+  unjudged_share === undefined ? '–' : percent(unjudged_share);
+
+/** What is missing from a rate, in a few words. */
+function missingFrom(rate: Rate): string[] {
+  const missing: string[] = [];
+  if (rate.unjudged > 0) missing.push(`${unjudgedShareText(rate)} unjudged`);
+  if (rate.failed > 0) missing.push(`${countText(rate.failed)} failed`);
+  return missing;
 }
 
-/** A rate in one cell, with its interval or the reason why it has none. */
-export function rateCell(rate: Rate, counts = false): Cell {
-  if (!rate.defined) return { text: 'undefined', detail: rate.reason };
-  const interval = percentRange(rate.interval);
-  return { text: rateText(rate), detail: counts ? `${interval}, ${fractionText(rate)}` : interval };
+/**
+ * A rate in one cell, with all that is needed to doubt it: the interval, the bounds where anything is missing, what was
+ * counted, and the share unjudged. "All judged" says that both bounds are the rate itself.
+ */
+export function rateCell(rate: Rate): Cell {
+  const missing = missingFrom(rate);
+  if (!rate.defined) return { text: 'undefined', detail: [rate.reason, ...missing] };
+  const { low, high } = rate.bounds;
+  const tight = low === high;
+  const counted = [fractionText(rate), ...(missing.length > 0 ? missing : [tight ? 'all judged' : 'partly unjudged'])];
+  return {
+    text: rateText(rate),
+    detail: [percentRange(rate.interval), ...(tight ? [] : [`bounds ${percentRange(rate.bounds)}`]), counted.join(', ')],
+  };
 }
 
 const columns: Column[] = [
@@ -37,6 +39,7 @@ const columns: Column[] = [
   { title: 'Bounds', align: 'right' },
   { title: 'Counted', align: 'right' },
   { title: 'Unjudged', align: 'right' },
+  { title: 'Share unjudged', align: 'right' },
   { title: 'Failed', align: 'right' },
 ];
 
@@ -49,6 +52,7 @@ export function rateTable(caption: string, rates: readonly NamedRate[]): Block {
     rate.defined ? percentRange(rate.bounds) : 'undefined',
     fractionText(rate),
     countText(rate.unjudged),
+    unjudgedShareText(rate),
     countText(rate.failed),
   ]);
   return table(caption, columns, rows);

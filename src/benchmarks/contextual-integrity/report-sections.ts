@@ -11,14 +11,14 @@ import {
   table,
 } from '../../report/document.ts';
 import { countText, durationText, moneyText, plural, rateText } from '../../report/format.ts';
-import type { Agreement, CiMetrics, Duration, SideExposure, WorstSample } from '../../schema/ci-metrics.ts';
+import type { Agreement, CiMetrics, Duration, WorstSample } from '../../schema/ci-metrics.ts';
 import { emptyStageUsage, type StageUsage, stages } from '../../schema/usage.ts';
 import { rateCell } from './report-rates.ts';
 
 const left = (title: string) => ({ title });
 const right = (title: string) => ({ title, align: 'right' as const });
 
-function sampleName({ sample_id, repeat }: { sample_id: string; repeat: number }): Inline[] {
+export function sampleName({ sample_id, repeat }: { sample_id: string; repeat: number }): Inline[] {
   return repeat > 0 ? [code(sample_id), `, repeat ${repeat}`] : [code(sample_id)];
 }
 
@@ -28,86 +28,32 @@ const tagTitles: Record<string, string> = {
   scenario: 'scenario',
 };
 
+const breakdownTitles = [
+  'Leakage, overall',
+  'Leakage, per scenario',
+  'Coverage, overall',
+  'Coverage, per scenario',
+  'Helpful',
+  'Engaged',
+  'Leakage, engaged',
+  'Coverage, engaged',
+];
+
 export function breakdownSection({ breakdowns }: CiMetrics): Block[] {
   const tables = breakdowns.map(({ tag, values }) => {
     const title = tagTitles[tag] ?? tag;
     return table(
       `By ${title}`,
-      [
-        left(title.charAt(0).toUpperCase() + title.slice(1)),
-        right('Records'),
-        ...['Leakage, overall', 'Leakage, per scenario', 'Coverage, overall', 'Coverage, per scenario', 'Helpful'].map(
-          right,
-        ),
-      ],
-      values.map(({ value, records, leakage, coverage, helpfulness }) => [
+      [left(title.charAt(0).toUpperCase() + title.slice(1)), right('Records'), ...breakdownTitles.map(right)],
+      values.map(({ value, records, leakage, coverage, helpfulness, engaged }) => [
         value,
         countText(records),
-        rateCell(leakage.overall, true),
-        rateCell(leakage.per_scenario, true),
-        rateCell(coverage.overall, true),
-        rateCell(coverage.per_scenario, true),
-        rateCell(helpfulness, true),
+        ...[leakage.overall, leakage.per_scenario, coverage.overall, coverage.per_scenario, helpfulness].map(rateCell),
+        ...[engaged.share, engaged.leakage, engaged.coverage].map(rateCell),
       ]),
     );
   });
   return tables.length === 0 ? [] : [heading(2, 'Breakdown'), ...tables];
-}
-
-function exposureRow(name: string, side: SideExposure) {
-  return [
-    name,
-    countText(side.items),
-    countText(side.stored),
-    countText(side.recalled),
-    countText(side.disclosed),
-    rateCell(side.recalled_given_stored),
-    rateCell(side.disclosed_given_recalled),
-    countText(side.disclosed_unrecalled),
-  ];
-}
-
-export function exposureSection({ exposure }: CiMetrics): Block[] {
-  const { secret, field, unrecalled_secrets: listed } = exposure;
-  const blocks: Block[] = [
-    heading(2, 'Exposure'),
-    paragraph(
-      'What was stored, what of it reached the agent, and what the message disclosed. It tells a memory that kept a secret back from an agent that did.',
-    ),
-    table(
-      'Exposure of secrets and fields',
-      [
-        left('Side'),
-        ...[
-          'Items',
-          'Stored',
-          'Recalled',
-          'Disclosed',
-          'Recalled of stored',
-          'Disclosed of recalled',
-          'Disclosed, never recalled',
-        ].map(right),
-      ],
-      [exposureRow('Secrets', secret), exposureRow('Fields', field)],
-    ),
-  ];
-  if (secret.by_text + field.by_text > 0) {
-    blocks.push(
-      paragraph(
-        `For ${plural(secret.by_text + field.by_text, 'item')} this rests on the text of what was stored and recalled, as the backend does not name the facts it came from.`,
-      ),
-    );
-  }
-  if (listed.length > 0) {
-    blocks.push(
-      heading(3, 'Secrets disclosed though never recalled'),
-      paragraph(
-        `The agent was never shown these ${plural(secret.disclosed_unrecalled, 'secret')}, so the judge or the dataset is at fault, or the value stands in the task.${listed.length < secret.disclosed_unrecalled ? ` The first ${listed.length}:` : ''}`,
-      ),
-      list(listed.map((item) => [...sampleName(item), ': ', code(item.key), ' = ', code(leafText(item.value))])),
-    );
-  }
-  return blocks;
 }
 
 function agreementRow(name: string, side: Agreement) {

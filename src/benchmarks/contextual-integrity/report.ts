@@ -10,11 +10,15 @@ import {
 } from '../../report/document.ts';
 import { countText, plural } from '../../report/format.ts';
 import type { CiMetrics } from '../../schema/ci-metrics.ts';
+import { flagTable, LEFT_OUT_BY_FLAG } from './flags-report.ts';
+import { panelSection } from './report-judges.ts';
+import { namedRates } from './metric-names.ts';
+import { exposureSection } from './report-exposure.ts';
 import { HELPFUL_BY_RULE, howToRead, isByRule, warnings } from './report-notes.ts';
-import { namedRates, rateTable } from './report-rates.ts';
+import { rateTable } from './report-rates.ts';
+import { repeatsSection } from './report-repeats.ts';
 import {
   breakdownSection,
-  exposureSection,
   failureSection,
   judgeSection,
   spendingSection,
@@ -32,7 +36,7 @@ function aboutTable({ identity, judges, primary, helpfulness_thresholds, counts 
   const rows: [string, readonly Inline[]][] = [
     ['Run', codes(identity.run_ids)],
     ['Benchmark', [code(identity.benchmark)]],
-    ['Agent', [code(identity.agent)]],
+    ['Agent', [code(identity.agent), ' (kind ', code(identity.agent_kind), ')']],
     ['Agent model, as it names itself', codes(identity.agent_models)],
     ['Memory', [code(identity.memory), ' (backend ', code(identity.backend), ')']],
     ['Primary judge', codes(primary.map(({ id }) => id))],
@@ -51,31 +55,17 @@ function aboutTable({ identity, judges, primary, helpfulness_thresholds, counts 
 }
 
 function metricBlocks(metrics: CiMetrics): Block[] {
-  const { unflagged, counts, leakage_of_answered } = metrics;
-  const rows = namedRates(metrics);
-  if (counts.empty_messages > 0) rows.push(['Leakage, per scenario, of samples with a message', leakage_of_answered]);
-  const blocks: Block[] = [heading(2, 'Metrics'), rateTable('Metrics over all items', rows)];
+  const { unflagged } = metrics;
+  const blocks: Block[] = [heading(2, 'Metrics'), rateTable('Metrics over all items', namedRates(metrics))];
   if (isByRule(metrics)) blocks.push(paragraph(HELPFUL_BY_RULE));
   const { secrets, fields } = unflagged.flagged;
   if (secrets.any + fields.any === 0) return blocks;
   return [
     ...blocks,
     heading(3, 'Without flagged items'),
-    paragraph(
-      'Left out are values that stand on both sides, have a part of three characters or fewer, or stand in the task itself.',
-    ),
+    paragraph(LEFT_OUT_BY_FLAG),
     rateTable('Metrics over unflagged items', namedRates(unflagged)),
-    table(
-      'Flagged items; an item may have several flags',
-      [
-        { title: 'Side' },
-        ...['Flagged', 'On both sides', 'Short', 'In the task'].map((title) => ({ title, align: 'right' as const })),
-      ],
-      [
-        ['Secrets', ...[secrets.any, secrets.on_both_sides, secrets.short, secrets.in_task].map(countText)],
-        ['Fields', ...[fields.any, fields.on_both_sides, fields.short, fields.in_task].map(countText)],
-      ],
-    ),
+    flagTable(unflagged.flagged),
   ];
 }
 
@@ -92,8 +82,10 @@ export function ciReport(metrics: CiMetrics): Document {
       heading(2, 'Setup'),
       aboutTable(metrics),
       ...breakdownSection(metrics),
+      ...repeatsSection(metrics),
       ...exposureSection(metrics),
       ...stringJudgeSection(metrics),
+      ...panelSection(metrics),
       ...judgeSection(metrics),
       ...spendingSection(metrics),
       ...worstSection(metrics),

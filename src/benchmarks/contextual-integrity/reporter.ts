@@ -3,6 +3,7 @@ import type { CiMetrics, CiRollup } from '../../schema/ci-metrics.ts';
 import type { Json } from '../../schema/json.ts';
 import { createCiMetrics } from './metrics.ts';
 import { ciReport } from './report.ts';
+import { scaleOf } from './scale.ts';
 import { rollupCsv } from './rollup-csv.ts';
 import { ciRollup, summaryRows } from './rollup-document.ts';
 
@@ -15,7 +16,7 @@ export const ciReporter: Reporter<CiMetrics> = {
   accumulate: () => createCiMetrics({ bootstrapSeed: BOOTSTRAP_SEED }),
   report: ciReport,
   rollup(arms, empty) {
-    const json: CiRollup = { version: 1, arms: [...arms] };
+    const json: CiRollup = { version: 2, arms: [...arms], scale: scaleOf(arms) };
     // Metrics are plain data; only their type is narrower than Json's.
     return { document: ciRollup(arms, empty), json: json as unknown as Json, csv: rollupCsv(arms) };
   },

@@ -11,6 +11,7 @@ import {
 } from '../../report/document.ts';
 import { countText, percentRange, rateText } from '../../report/format.ts';
 import type { CiMetrics, CiRates } from '../../schema/ci-metrics.ts';
+import { LEFT_OUT_BY_FLAG } from './flags-report.ts';
 import { HELPFUL_BY_RULE, howToRead, isByRule } from './report-notes.ts';
 import { metricNames, rateCell } from './report-rates.ts';
 
@@ -122,9 +123,7 @@ export function ciRollup(arms: readonly CiMetrics[], empty: readonly string[]): 
       ...(flagged
         ? [
             heading(2, 'Without flagged items'),
-            paragraph(
-              'Left out are values that stand on both sides, have a part of three characters or fewer, or stand in the task itself.',
-            ),
+            paragraph(LEFT_OUT_BY_FLAG),
             table(
               'The same over unflagged items',
               [{ title: 'Arm' }, ...titles],

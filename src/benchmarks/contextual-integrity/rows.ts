@@ -81,6 +81,7 @@ export function sampleOf(row: CiRow, id: string, seed: number): CiSample {
       transmission_principle: row.seed.transmission_principle,
       scenario: row.seed.scenario,
     },
+    toJudge: { secrets: data.secrets.length, fields: data.fields.length },
     data,
   };
 }

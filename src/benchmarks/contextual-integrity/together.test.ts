@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { BudgetError } from '../../contracts/model.ts';
 import { together } from './together.ts';
 
 /** Ends only when its signal aborts. */
@@ -62,5 +63,20 @@ describe('together', () => {
     await together([async () => 1], outer.signal);
     await together([() => Promise.reject(new Error('no'))], outer.signal).catch(() => undefined);
     expect(getEventListeners(outer.signal, 'abort')).toHaveLength(0);
+  });
+});
+
+describe('together, when the budget is spent', () => {
+  it('lets what is under way finish, and then tells', async () => {
+    let finished = 0;
+    const paid = async (signal: AbortSignal) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      signal.throwIfAborted();
+      finished += 1;
+    };
+    const spent = new BudgetError('the budget is used up');
+    const late = () => Promise.reject(spent);
+    await expect(together([paid, late, paid], new AbortController().signal)).rejects.toBe(spent);
+    expect(finished).toBe(2);
   });
 });

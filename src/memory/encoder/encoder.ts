@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { EmbeddingModel } from '../../contracts/model.ts';
+import { abortable } from '../../lib/abortable.ts';
 import { sha256 } from '../../lib/hash.ts';
-import { abortable } from '../abortable.ts';
 import { LruMap } from './lru.ts';
 import { EncoderThread, encoderError, startEncoderWorker } from './thread.ts';
 
