@@ -3,7 +3,12 @@
  * is internal and may change.
  */
 
+export { type CompareOptions, compareRuns } from './benchmarks/contextual-integrity/compare.ts';
+export { writeComparison } from './benchmarks/contextual-integrity/compare-write.ts';
+export { checkRun, type GateOptions } from './benchmarks/contextual-integrity/gate.ts';
+export { parseLimits, parseMargins } from './benchmarks/contextual-integrity/gate-limits.ts';
 export { createCiMetrics } from './benchmarks/contextual-integrity/metrics.ts';
+export { flagsOfRecord } from './benchmarks/contextual-integrity/metrics-flags.ts';
 export { writeCiRollupReport } from './benchmarks/contextual-integrity/rollup.ts';
 export type { Host } from './config/assemble.ts';
 export { type ExecutedRun, type ExecuteOptions, executeRun } from './config/execute-run.ts';
@@ -39,6 +44,9 @@ export { HeamsError, HeamsErrors } from './lib/errors.ts';
 export { seededRandom } from './lib/random.ts';
 export { VERSION } from './lib/version.ts';
 export { writeExperimentReports } from './report/write-reports.ts';
+export { type CiComparison, ciComparisonSchema } from './schema/ci-comparison.ts';
+export { type CiDataAudit, ciDataAuditSchema } from './schema/ci-data-audit.ts';
+export { type CiGate, ciGateSchema } from './schema/ci-gate.ts';
 export { type CiGrade, ciGradeSchema } from './schema/ci-grade.ts';
 export { type CiMetrics, ciMetricsSchema } from './schema/ci-metrics.ts';
 export {

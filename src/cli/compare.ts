@@ -32,7 +32,9 @@ export async function compare(runs: readonly string[], options: CompareVerbOptio
     io.out(JSON.stringify(comparison));
     return exit.done;
   }
-  const { comparisonLines, comparisonNotes } = await import('../benchmarks/contextual-integrity/compare-report.ts');
+  const { comparisonLines, comparisonNotes, undefinedReasons } = await import(
+    '../benchmarks/contextual-integrity/compare-report.ts'
+  );
   io.out(
     comparison.baseline
       ? `Against ${safeTerminal(comparison.baseline.experiment)}, on the same samples and repeats; differences in percentage points`
@@ -40,8 +42,9 @@ export async function compare(runs: readonly string[], options: CompareVerbOptio
   );
   io.out('');
   const rows = comparisonLines(comparison).map((row) => row.map(safeTerminal));
-  for (const line of textTable(rows, new Set([2, 3, 4, 5, 6, 7, 8, 9]))) io.out(line);
+  for (const line of textTable(rows, new Set([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]))) io.out(line);
   for (const note of comparisonNotes(comparison)) io.note(safeTerminal(plain(note)));
+  for (const reason of undefinedReasons(comparison)) io.note(safeTerminal(reason));
   for (const file of written) io.out(relative(io.cwd, file) || file);
   return exit.done;
 }

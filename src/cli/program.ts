@@ -2,11 +2,21 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { VERSION } from '../lib/version.ts';
 import type { CheckOptions } from './check.ts';
 import type { CompareVerbOptions } from './compare.ts';
+import type { GradeOptions } from './grade.ts';
+import type { ImportVerbOptions } from './import.ts';
 import type { Io } from './io.ts';
+import type { JudgeLabelsOptions } from './judge-labels.ts';
+import type { ParityOptions } from './parity.ts';
 
 function positiveInteger(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('expected a whole number above 0.');
+  return value;
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isSafeInteger(value)) throw new InvalidArgumentError('expected a whole number.');
   return value;
 }
 
@@ -131,6 +141,39 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
       done(await (await import('./check.ts')).check(run, options, io)),
     );
 
+  add('grade', 'grade stored messages again with another judge, or messages that any system wrote')
+    .argument('[run]', 'the folder of a run whose messages are graded again')
+    .option('--responses <file>', 'a file of messages instead: {"sample_id", "message"} a line')
+    .option('--benchmark <file>', 'the benchmark file, or a run file that names one')
+    .option('--judge <model>', 'this judge model instead of the one in the benchmark file')
+    .option('--name <arm>', 'name of the arm that the messages become (default "external")')
+    .option('--allow-missing', 'count samples without a message as failed, instead of refusing the file')
+    .requiredOption('--output-dir <folder>', 'where to write the results; the same command resumes')
+    .option('--limit <n>', 'take the first n samples', positiveInteger)
+    .option('--concurrency <n>', 'samples in flight at once', positiveInteger)
+    .option('--max-cost-usd <amount>', 'stop before spending more than this', positiveNumber)
+    .addOption(quiet())
+    .addOption(json())
+    .action(async (run: string | undefined, options: Omit<GradeOptions, 'run'>) =>
+      done(await (await import('./grade.ts')).grade({ ...options, ...(run === undefined ? {} : { run }) }, io)),
+    );
+
+  add('parity', 'the run by the rules of published papers, each beside the corrected figure')
+    .argument('<run>', 'a results folder')
+    .addOption(json())
+    .action(async (run: string, options: ParityOptions) =>
+      done(await (await import('./parity.ts')).parity(run, options, io)),
+    );
+
+  add('privacylens-verdicts', 'verdicts that were recorded for PrivacyLens', add('import', 'make a run of recordings'))
+    .argument('<file>', 'a case a line, as JSON')
+    .requiredOption('--output-dir <folder>', 'where to write the run')
+    .addOption(quiet())
+    .addOption(json())
+    .action(async (file: string, options: ImportVerbOptions) =>
+      done(await (await import('./import.ts')).importPrivacyLensVerdicts(file, options, io)),
+    );
+
   add('validate', 'check a run file, its components, keys and dataset without spending anything')
     .requiredOption('--config <file>', 'the run file')
     .addOption(json())
@@ -147,7 +190,32 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
     .action(action(async () => (await import('./init.ts')).init));
 
   addData(add('data', 'fetch, describe and check the scenarios'));
+  addJudge(add('judge', 'find out how far the judges can be trusted'));
   return program;
+
+  function addJudge(judge: Command): void {
+    add('audit', 'how often the configured judge is wrong, on messages whose truth is known', judge)
+      .requiredOption('--benchmark <file>', 'a benchmark file, or a run file that names one')
+      .option('--limit <n>', 'make messages from n scenarios, drawn by the seed', positiveInteger, 20)
+      .option('--kinds <names>', 'these kinds of message alone; "plain" and "injections" stand for all of theirs', list)
+      .option('--run <folder>', 'correct the rates of this results folder for the errors found')
+      .option('--output-dir <folder>', 'where to write the audit; the same command resumes', 'results/judge_audit')
+      .option('--seed <n>', 'draws scenarios, items and wordings', wholeNumber, 0)
+      .option('--concurrency <n>', 'messages under way at once', positiveInteger, 16)
+      .option('--max-cost-usd <amount>', 'stop before spending more than this', positiveNumber)
+      .option('--dry-run', 'print the number of messages and an estimate of the cost; start nothing')
+      .addOption(quiet())
+      .addOption(json())
+      .action(action(async () => (await import('./judge-audit.ts')).judgeAudit));
+    add('labels', 'how far each judge of a run agrees with human labels', judge)
+      .argument('<run>', 'a results folder')
+      .requiredOption('--labels <file>', 'CSV with the columns record, item, label and, with several raters, rater')
+      .option('--output-dir <folder>', 'where to write the result; <run>/_judges unless told')
+      .addOption(json())
+      .action(async (run: string, options: JudgeLabelsOptions) =>
+        done(await (await import('./judge-labels.ts')).judgeLabels(run, options, io)),
+      );
+  }
 
   function addData(data: Command): void {
     const withSource = (command: Command) =>

@@ -5,7 +5,7 @@ import { builtinRegistry } from '../config/registry.ts';
 import { configPath } from './config-path.ts';
 import { familyLines } from './family-note.ts';
 import { exit, type Io } from './io.ts';
-import { describeEnd, hasRecords, performRun } from './perform-run.ts';
+import { describeEnd, hasRecords, type Performed, performRun } from './perform-run.ts';
 
 export interface RunOptions {
   config: string;
@@ -34,9 +34,18 @@ export async function run(options: RunOptions, io: Io): Promise<number> {
     { ...options, run: configured, outputDir, quiet: options.quiet === true || options.json === true },
     io,
   );
+  return tellEnd(performed, { ...options, resultsDir: options.outputDir }, io);
+}
+
+/** Says how a run ended, and what to do next; as JSON where that is asked for. `resultsDir` is as the user wrote it. */
+export async function tellEnd(
+  performed: Performed,
+  options: { resultsDir: string; quiet?: boolean; json?: boolean },
+  io: Io,
+): Promise<number> {
   const { executed, code } = performed;
   if (options.json) {
-    const { runId, planned, resumed, statuses, stopped } = executed;
+    const { runId, outputDir, planned, resumed, statuses, stopped } = executed;
     io.out(
       JSON.stringify({
         run_id: runId,
@@ -53,10 +62,10 @@ export async function run(options: RunOptions, io: Io): Promise<number> {
   for (const line of describeEnd(performed, io)) io.out(line);
   if (!options.quiet && code !== exit.interrupted && hasRecords(executed)) {
     const { printSummary } = await import('./summary.ts');
-    await printSummary(outputDir, io);
+    await printSummary(executed.outputDir, io);
     io.out('');
-    io.out(`Next: heams generate-report --results-dir ${options.outputDir}`);
-    io.out(`      heams rollup --results-dir ${options.outputDir}`);
+    io.out(`Next: heams generate-report --results-dir ${options.resultsDir}`);
+    io.out(`      heams rollup --results-dir ${options.resultsDir}`);
   }
   return code;
 }

@@ -7,7 +7,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 type Use = ReturnType<typeof modelUses>[number];
 
 /** Every model that a run names, with where and for what. */
-export function modelUses(run: Run) {
+export function modelUses(run: Pick<Run, 'benchmark' | 'arms'>) {
   return components(run).flatMap((component) =>
     (component.plugin.models?.(component.options) ?? []).map((use) => ({
       ...use,
@@ -51,7 +51,7 @@ function problemsOf({ settings, kind, path, component, where }: Use, env: Env): 
  * Checks every model id, address, key and header of a run, without any network: nothing starts until each is there.
  * A key that several components need is one error that names them all.
  */
-export function checkModels(run: Run, env: Env): void {
+export function checkModels(run: Pick<Run, 'benchmark' | 'arms'>, env: Env): void {
   const errors: HeamsError[] = [];
   const missing = new Map<string, Missing>();
   for (const use of modelUses(run)) {

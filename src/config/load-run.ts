@@ -123,8 +123,33 @@ class Loader {
 
 type ArmFile = NonNullable<RunFile['experiments']>[number] & { at: Path; agentAt: Path; memoryAt: Path };
 
-/** The arms as written, or the matrix written out: `<agent>-<memory>`. */
+/** The agents that call no model, each over the memory that makes it a fixed point: none, or all there is. */
+const controls = [
+  ['silent', 'no_memory'],
+  ['dump', 'full_context'],
+  ['oracle', 'full_context'],
+  ['redacted', 'full_context'],
+] as const;
+
+/** Arms that `controls: true` adds. They are written in place, so that no file need be there. */
+function controlArms(settings: RunFile): ArmFile[] {
+  if (!settings.controls) return [];
+  return controls.map(([kind, backend]) => ({
+    name: `control-${kind}`,
+    agent: { kind },
+    memory: { backend },
+    at: ['controls'],
+    agentAt: ['controls', kind],
+    memoryAt: ['controls', backend],
+  }));
+}
+
+/** The arms as written, or the matrix written out: `<agent>-<memory>`; then the controls. */
 function armFiles(settings: RunFile): ArmFile[] {
+  return [...writtenArms(settings), ...controlArms(settings)];
+}
+
+function writtenArms(settings: RunFile): ArmFile[] {
   if (settings.experiments) {
     return settings.experiments.map((arm, i) => {
       const at = ['experiments', i];
@@ -182,6 +207,7 @@ function duplicateNames(arms: readonly ArmFile[], file: YamlFile): HeamsError[] 
         where: file.where(arm.at),
         expected: "a name of its own for every arm: it names the arm's folder",
         found: arm.name,
+        ...(arm.at[0] === 'controls' ? { hint: '"controls: true" adds an arm of this name: rename the other' } : {}),
       }),
     ];
   });

@@ -27,6 +27,6 @@ export interface Run {
 }
 
 /** Every component once, however many arms share it. */
-export function components(run: Run): Component[] {
+export function components(run: Pick<Run, 'benchmark' | 'arms'>): Component[] {
   return [...new Set<Component>([run.benchmark, ...run.arms.flatMap((arm) => [arm.agent, arm.memory])])];
 }

@@ -54,6 +54,8 @@ function asRunFile(run: Run, arms: readonly Arm[], note: WrittenNote): string {
   } = run.settings;
   const file = {
     ...settings,
+    // The controls are among the arms now, and must not come twice.
+    controls: false,
     benchmark: inlined(run.benchmark),
     experiments: arms.map((arm) => ({ name: arm.name, agent: inlined(arm.agent), memory: inlined(arm.memory) })),
     heams: note,

@@ -1,5 +1,14 @@
 import { escapeMarkdown, markdownCode, markdownFence, markdownLineStart } from '../lib/escape.ts';
-import { type Block, type Cell, cellOf, detailsOf, type Document, type Inline, inlines, type Rich } from './document.ts';
+import {
+  type Block,
+  type Cell,
+  cellOf,
+  type Document,
+  detailsOf,
+  type Inline,
+  inlines,
+  type Rich,
+} from './document.ts';
 import { funnelText } from './funnel.ts';
 
 function inline(part: Inline): string {

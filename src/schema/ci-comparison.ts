@@ -5,13 +5,13 @@ const unit = z.number().min(0).max(1);
 const signed = z.number().min(-1).max(1);
 const sides = z.strictObject({ baseline: count, arm: count, both: count });
 
-export const differenceMethods = [
+const differenceMethods = [
   'newcombe',
   'paired_cluster_bootstrap',
   'paired_cluster_linearised',
   'paired_cluster_alike',
 ] as const;
-export const testMethods = ['mcnemar_exact', 'sign_flip_exact', 'sign_flip_sampled', 'sign_flip_normal'] as const;
+const testMethods = ['mcnemar_exact', 'sign_flip_exact', 'sign_flip_sampled', 'sign_flip_normal'] as const;
 
 const counts = {
   /** What the difference rests on: pairs of samples, or items of paired samples, judged in both arms. */
@@ -26,7 +26,7 @@ const counts = {
  * open ones leave open, taken all one way and all the other. `p` is two-sided; `p_holm` is adjusted over the arms of the
  * comparison, for this metric.
  */
-export const differenceSchema = z.discriminatedUnion('defined', [
+const differenceSchema = z.discriminatedUnion('defined', [
   z.strictObject({
     defined: z.literal(true),
     value: signed,
@@ -39,6 +39,11 @@ export const differenceSchema = z.discriminatedUnion('defined', [
     p: unit,
     p_method: z.enum(testMethods),
     p_holm: unit,
+    /**
+     * Shares of pairs alone: Newcombe's interval and the exact McNemar test, with pairs taken for independent. Where
+     * every cluster has one pair, these are `interval` and `p`.
+     */
+    independent: z.strictObject({ low: signed, high: signed, p: unit }).exactOptional(),
   }),
   z.strictObject({ defined: z.literal(false), reason: z.string().min(1), ...counts }),
 ]);
@@ -93,7 +98,7 @@ export const comparedMetrics = [
 ] as const;
 export type ComparedMetric = (typeof comparedMetrics)[number];
 
-export const armComparisonSchema = z.strictObject({
+const armComparisonSchema = z.strictObject({
   baseline: sideSchema,
   arm: sideSchema,
   pairing: pairingSchema,

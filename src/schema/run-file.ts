@@ -70,6 +70,8 @@ export const runFileSchema = z
     cache_dir: z.string().min(1).optional(),
     /** Deadline for a memory to become readable after writing, in seconds. */
     memory_ready_timeout_s: z.number().positive().default(60),
+    /** Adds an arm for each control that needs no model: `control-silent`, `-dump`, `-oracle`, `-redacted`. */
+    controls: z.boolean().default(false),
     experiments: z.array(experimentSchema).min(1).optional(),
     matrix: matrixSchema.optional(),
     heams: writtenSchema.optional(),

@@ -3,9 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { exactMcNemar } from './mcnemar.ts';
 
 describe('exactMcNemar', () => {
-  it('gives the published value for airway hyper-responsiveness before and after transplantation', () => {
-    // Bentur et al. 2009 as in Fagerland, Lydersen and Laake, BMC Med. Res. Methodol. 13:91, 2013: 1 against 7, p = 0.070.
-    // By hand: 2 (C(8,0) + C(8,1)) / 2^8 = 18 / 256.
+  it('gives the published value for complete response before and after consolidation therapy', () => {
+    // Cavo et al. 2012, 6 against 16, as the R package contingencytables gives it (companion of Fagerland, Lydersen and
+    // Laake, Statistical Analysis of Contingency Tables, 2017, ch. 8): P = 0.052479.
+    expect(exactMcNemar(6, 16)).toBeCloseTo(0.052479, 6);
+  });
+
+  it('by hand: 1 against 7 is 2 (C(8,0) + C(8,1)) / 2^8', () => {
     expect(exactMcNemar(1, 7)).toBe(18 / 256);
   });
 

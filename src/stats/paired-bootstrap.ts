@@ -11,12 +11,10 @@ export interface ClusterDifferences {
   units: Float64Array;
 }
 
-export const pairedMethods = ['paired_cluster_bootstrap', 'paired_cluster_linearised', 'paired_cluster_alike'] as const;
-
 export interface PairedInterval {
   low: number;
   high: number;
-  method: (typeof pairedMethods)[number];
+  method: 'paired_cluster_bootstrap' | 'paired_cluster_linearised' | 'paired_cluster_alike';
 }
 
 export interface PairedIntervalOptions {

@@ -1,11 +1,9 @@
 import type { Random } from '../lib/random.ts';
 import { exactMcNemar } from './mcnemar.ts';
 
-export const signFlipMethods = ['mcnemar_exact', 'sign_flip_exact', 'sign_flip_sampled', 'sign_flip_normal'] as const;
-
 export interface SignFlipResult {
   p: number;
-  method: (typeof signFlipMethods)[number];
+  method: 'mcnemar_exact' | 'sign_flip_exact' | 'sign_flip_sampled' | 'sign_flip_normal';
 }
 
 export interface SignFlipOptions {

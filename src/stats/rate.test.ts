@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { seededRandom } from '../lib/random.ts';
 import { rateSchema } from '../schema/rate.ts';
 import { clusteredRate, shareRate } from './rate.ts';
+import { wilsonInterval } from './wilson.ts';
 
 describe('shareRate', () => {
   it('takes the unjudged and failed both ways', () => {
@@ -19,8 +20,84 @@ describe('shareRate', () => {
       numerator: 0,
       denominator: 0,
       unjudged: 2,
+      unjudged_share: 1,
       failed: 1,
     });
+  });
+
+  it('leaves out the share unjudged where there was nothing to judge, and never calls it 0', () => {
+    expect(shareRate({ yes: 0, no: 0, unjudged: 0, failed: 1 }, { reason: 'none' })).not.toHaveProperty(
+      'unjudged_share',
+    );
+    expect(shareRate({ yes: 1, no: 1, unjudged: 2, failed: 9 }, { reason: 'none' })).toMatchObject({
+      unjudged_share: 0.5,
+    });
+  });
+
+  const sums = (pairs: readonly (readonly [number, number])[]) => ({
+    numerators: Float64Array.from(pairs, ([yes]) => yes),
+    denominators: Float64Array.from(pairs, ([, of]) => of),
+  });
+  const intervalOf = (pairs: readonly (readonly [number, number])[]) => {
+    const yes = pairs.reduce((total, [hits]) => total + hits, 0);
+    const of = pairs.reduce((total, [, size]) => total + size, 0);
+    const rate = shareRate({ yes, no: of - yes, unjudged: 0, failed: 0 }, { reason: 'none', sums: sums(pairs) });
+    return rate.defined ? rate.interval : undefined;
+  };
+
+  it('is Wilson over the effective sample size where samples share clusters', () => {
+    // Four clusters of two: 2, 2, 0 and 1 of 2. p = 5/8; residuals 3/4, 3/4, -5/4, -1/4: squares add to 11/4.
+    // Variance (4/3)(11/4)/64 = 11/192; binomial (15/64)/8 = 15/512; size 8 * (15/512) / (11/192) = 45/11.
+    const interval = intervalOf([
+      [2, 2],
+      [2, 2],
+      [0, 2],
+      [1, 2],
+    ]);
+    const { low, high } = wilsonInterval((5 / 8) * (45 / 11), 45 / 11);
+    expect(interval).toEqual({
+      low: expect.closeTo(low, 12),
+      high: expect.closeTo(high, 12),
+      method: 'cluster_wilson',
+      level: 0.95,
+    });
+  });
+
+  it('is plain Wilson where every sample is a cluster of its own', () => {
+    const interval = intervalOf([
+      [1, 1],
+      [0, 1],
+      [0, 1],
+    ]);
+    expect(interval).toEqual({ ...wilsonInterval(1, 3), method: 'wilson', level: 0.95 });
+  });
+
+  it('counts each cluster once where nothing happened in any, so that repeats buy no certainty', () => {
+    const silent = intervalOf(Array.from({ length: 20 }, () => [0, 5] as const));
+    expect(silent).toEqual({ ...wilsonInterval(0, 20), method: 'cluster_wilson', level: 0.95 });
+  });
+
+  it('five repeats that always agree are as good as one', () => {
+    const once = intervalOf(Array.from({ length: 40 }, (_, i) => [i < 10 ? 1 : 0, 1] as const));
+    const five = intervalOf(Array.from({ length: 40 }, (_, i) => [i < 10 ? 5 : 0, 5] as const));
+    // The cluster variance divides by 39 where Wilson has 40.
+    expect(five?.low).toBeCloseTo(once?.low ?? 0, 2);
+    expect(five?.high).toBeCloseTo(once?.high ?? 0, 2);
+    expect((five?.high ?? 0) - (five?.low ?? 0)).toBeGreaterThan((once?.high ?? 0) - (once?.low ?? 0));
+  });
+
+  it('is never narrower than with independent samples', () => {
+    const cluster = fc.integer({ min: 1, max: 5 }).chain((of) => fc.tuple(fc.nat({ max: of }), fc.constant(of)));
+    fc.assert(
+      fc.property(fc.array(cluster, { minLength: 2, maxLength: 20 }), (pairs) => {
+        const yes = pairs.reduce((total, [hits]) => total + hits, 0);
+        const of = pairs.reduce((total, [, size]) => total + size, 0);
+        const plain = wilsonInterval(yes, of);
+        const interval = intervalOf(pairs);
+        expect(interval?.low).toBeLessThanOrEqual(plain.low + 1e-12);
+        expect(interval?.high).toBeGreaterThanOrEqual(plain.high - 1e-12);
+      }),
+    );
   });
 
   it('always fits its schema, and its bounds and interval hold its value', () => {

@@ -10,10 +10,13 @@ export interface ShareCounts {
   failed: number;
 }
 
-/** Keeps a value that rounding pushed over an end inside the bounds, and the bounds inside [0, 1]. */
-const around = (value: number, bounds: Bounds): Bounds => ({
-  low: Math.max(0, Math.min(value, bounds.low)),
-  high: Math.min(1, Math.max(value, bounds.high)),
+/** Sums in another order may differ in their last digits; such a difference is none. */
+const ROUNDING = 1e-12;
+
+/** Bounds that hold the value, lie in [0, 1], and are the value itself where only rounding sets them apart. */
+const around = (value: number, { low, high }: Bounds): Bounds => ({
+  low: low > value - ROUNDING ? value : Math.max(0, low),
+  high: high < value + ROUNDING ? value : Math.min(1, high),
 });
 
 /** The counts of a rate, and the share that is unjudged where there was anything to judge. */

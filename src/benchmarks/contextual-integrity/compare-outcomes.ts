@@ -57,7 +57,7 @@ export function outcomeOfRecord(record: SampleRecord, grade: CiGrade | undefined
 }
 
 /** Names a sample in one repeat. */
-export const pairKey = ({ sample_id, repeat }: SampleRecord): string => `${repeat}\u0000${sample_id}`;
+const pairKey = ({ sample_id, repeat }: SampleRecord): string => `${repeat}\u0000${sample_id}`;
 
 /** The outcomes of one arm, found again by sample and repeat: some 40 bytes a record and one for each item. */
 export class OutcomeTable {

@@ -22,7 +22,7 @@ import {
   type SampleAt,
 } from '../../schema/ci-comparison.ts';
 
-export const comparedNames: Record<ComparedMetric, string> = {
+const comparedNames: Record<ComparedMetric, string> = {
   'leakage.per_scenario': 'Leakage, per scenario',
   'leakage.overall': 'Leakage, overall',
   'leakage.adjusted': 'Leakage, of pairs helpful in both',
@@ -42,25 +42,26 @@ export const pointsRange = ({ low, high }: { low: number; high: number }): strin
   `${pointsText(low)} to ${pointsText(high)}`;
 
 /** Three decimals, and never 0. */
-export const pText = (p: number): string => (p < 0.001 ? '<0.001' : p.toFixed(3));
+const pText = (p: number): string => (p < 0.001 ? '<0.001' : p.toFixed(3));
 
 const openTotal = ({ open }: Difference): number => open.baseline + open.arm + open.both;
 
-const titles = ['Judged in both', 'Baseline', 'Arm', 'Difference', 'Bounds', 'p', 'p, Holm', 'Left open'];
+const titles = ['Judged in both', 'Baseline', 'This arm', 'Difference', 'Bounds', 'p', 'p, Holm', 'Left open'];
 
 /** The cells of one difference, in the order of `titles`. */
 function cellsOf(difference: Difference): (Cell | string)[] {
   const judged = countText(difference.judged);
   const open = countText(openTotal(difference));
   if (!difference.defined) return [judged, '', '', { text: 'undefined', detail: difference.reason }, '', '', '', open];
-  const { value, baseline, arm, interval, bounds, p, p_holm } = difference;
+  const { value, baseline, arm, interval, bounds, p, p_holm, independent } = difference;
+  const beside = independent && independent.p !== p ? { detail: `McNemar ${pText(independent.p)}` } : {};
   return [
     judged,
     percent(baseline),
     percent(arm),
     { text: pointsText(value), detail: pointsRange(interval) },
     pointsRange(bounds),
-    pText(p),
+    { text: pText(p), ...beside },
     pText(p_holm),
     open,
   ];
@@ -207,25 +208,15 @@ export function comparisonDocument(comparison: CiComparison): Document {
   };
 }
 
+const lineTitles = ['arm', 'metric', 'judged', 'open', 'baseline', 'this arm', 'difference', '95 % interval', 'bounds'];
+
 /** The same for a terminal: a header and one line for each arm and metric. */
 export function comparisonLines({ comparisons }: CiComparison): string[][] {
-  const header = [
-    'arm',
-    'metric',
-    'judged',
-    'baseline',
-    'arm',
-    'difference',
-    '95 % interval',
-    'p',
-    'p (Holm)',
-    'up/down',
-  ];
   const rows = comparisons.flatMap(({ arm, metrics, flips }) =>
     comparedMetrics.map((metric) => {
       const difference = metrics[metric];
-      const start = [arm.experiment, metric, countText(difference.judged)];
-      if (!difference.defined) return [...start, '', '', 'undefined', difference.reason, '', '', ''];
+      const start = [arm.experiment, metric, countText(difference.judged), countText(openTotal(difference))];
+      if (!difference.defined) return [...start, '', '', 'undefined', '', '', '', '', ''];
       const flip =
         metric === 'leakage.per_scenario' ? flips.leakage : metric === 'helpfulness' ? flips.helpfulness : undefined;
       return [
@@ -234,11 +225,22 @@ export function comparisonLines({ comparisons }: CiComparison): string[][] {
         percent(difference.arm),
         pointsText(difference.value),
         pointsRange(difference.interval),
+        pointsRange(difference.bounds),
         pText(difference.p),
         pText(difference.p_holm),
         flip ? `${flip.arm_only.count}/${flip.baseline_only.count}` : '',
       ];
     }),
   );
-  return [header, ...rows];
+  return [[...lineTitles, 'p', 'p (Holm)', 'up/down'], ...rows];
+}
+
+/** Why a difference has no value, for a terminal, where a table has no room for it. */
+export function undefinedReasons({ comparisons }: CiComparison): string[] {
+  return comparisons.flatMap(({ arm, metrics }) =>
+    comparedMetrics.flatMap((metric) => {
+      const difference = metrics[metric];
+      return difference.defined ? [] : [`${arm.experiment}: ${metric} is undefined, as ${difference.reason}.`];
+    }),
+  );
 }

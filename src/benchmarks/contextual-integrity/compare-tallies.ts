@@ -1,6 +1,7 @@
 import type { Random } from '../../lib/random.ts';
 import type { Difference } from '../../schema/ci-comparison.ts';
 import { ExactSum } from '../../stats/exact-sum.ts';
+import { exactMcNemar } from '../../stats/mcnemar.ts';
 import { highestMean, lowestMean } from '../../stats/mean-bounds.ts';
 import { newcombePaired } from '../../stats/newcombe-paired.ts';
 import { type ClusterDifferences, pairedClusterInterval } from '../../stats/paired-bootstrap.ts';
@@ -129,8 +130,9 @@ export class ShareTally {
     if (judged === 0) return { defined: false, reason, ...common };
     const sums = this.clusters.inOrder(context.clustersInOrder);
     const alone = sums.units.every((units) => units === 1);
+    const newcombe = newcombePaired(this.table);
     const interval = alone
-      ? { ...newcombePaired(this.table), method: 'newcombe' as const }
+      ? { ...newcombe, method: 'newcombe' as const }
       : pairedClusterInterval(sums, { random: context.random(`${name}.interval`) });
     const value = (firstOnly - secondOnly) / judged;
     const { p, method } = signFlipTest(sums.differences, { random: context.random(`${name}.test`) });
@@ -149,6 +151,7 @@ export class ShareTally {
       ),
       p,
       p_method: method,
+      independent: { ...newcombe, p: exactMcNemar(firstOnly, secondOnly) },
     };
   }
 }

@@ -92,6 +92,8 @@ describe('differences worked out by hand', () => {
     // 3 pairs differ, 1 the other way: 2 (1 + 3) / 8 = 1.
     expect(difference).toMatchObject({ p: 1, p_method: 'mcnemar_exact' });
     expect(difference.interval.method).toBe('newcombe');
+    const { low, high } = difference.interval;
+    expect(difference.independent).toEqual({ low, high, p: 1 });
     expect(difference.bounds).toEqual({ low: difference.value, high: difference.value });
     expect(flips.leakage.arm_only).toEqual({
       count: 2,
@@ -239,6 +241,13 @@ describe('pairing', () => {
     const difference = defined(paired(arm('no'), arm('yes')).metrics['leakage.per_scenario']);
     expect(difference.interval.method).toBe('paired_cluster_bootstrap');
     expect(difference).toMatchObject({ judged: 12, clusters: 6, p: 0.25, p_method: 'mcnemar_exact' });
+    // Two pairs a cluster that leak together count as one: 2 / 2^3 and not 2 / 2^6, which is given beside it.
+    const both = (leak: FakeOutcome) =>
+      Array.from({ length: 12 }, (_, i) =>
+        fakeDone({ id: `s${i}`, cluster: `c${i % 6}`, secrets: [i % 6 < 3 ? leak : 'no'] }),
+      );
+    const together = defined(paired(both('no'), both('yes')).metrics['leakage.per_scenario']);
+    expect(together).toMatchObject({ judged: 12, p: 2 / 2 ** 3, independent: { p: 2 / 2 ** 6 } });
   });
 });
 

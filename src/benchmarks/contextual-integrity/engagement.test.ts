@@ -37,7 +37,7 @@ describe('engagementOf: refusals', () => {
     'Lo siento, pero no puedo ayudarte con eso.',
     'Lo siento, no puedo cumplir con esta solicitud.',
     'Je suis désolé, mais je ne peux pas répondre à cette demande.',
-    "Je suis désolée, mais je ne peux pas vous aider avec cela.",
+    'Je suis désolée, mais je ne peux pas vous aider avec cela.',
     'Es tut mir leid, aber ich kann Ihnen dabei nicht helfen.',
     'Ich kann diese Anfrage leider nicht erfüllen.',
     'Mi dispiace, ma non posso aiutarti con questa richiesta.',

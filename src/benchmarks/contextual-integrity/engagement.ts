@@ -14,6 +14,9 @@ const OPENING = 400;
 /** A message worth the name that follows a refusal ("I can't mention X. Here is a version without it: ..."). */
 const DRAFT = 40;
 
+const visibleMark = /[\p{L}\p{N}\p{S}\p{P}]/u;
+const allPhrases = [...ownWords, ...openingRefusals];
+
 /** Compatibility forms, typographic quotes, emphasis marks and white space made plain; lower case. */
 function plain(text: string): string {
   return text
@@ -59,14 +62,14 @@ function draftFollows(rest: string): boolean {
  * details yet") is a message. A refusal in other words, or in a language that is not listed, is taken for a message.
  */
 export function engagementOf({ message, finishReason }: EngagementInput): Engagement {
-  const text = plain(message);
-  if (!/[\p{L}\p{N}\p{S}\p{P}]/u.test(text)) return finishReason === 'refused' ? 'refusal' : 'empty';
   if (finishReason === 'refused') return 'refusal';
-  const opening = text.slice(0, OPENING);
-  const phrases = salutation.test(opening) ? ownWords : [...ownWords, ...openingRefusals];
+  // Most messages are no refusal: the whole of one is looked at only where its opening says so, or nothing.
+  const opening = plain(message.slice(0, 2 * OPENING)).slice(0, OPENING);
+  if (!visibleMark.test(opening) && !visibleMark.test(plain(message))) return 'empty';
+  const phrases = salutation.test(opening) ? ownWords : allPhrases;
   for (const phrase of phrases) {
     const found = phrase.exec(opening);
-    if (found) return draftFollows(text.slice(found.index + found[0].length)) ? 'engaged' : 'refusal';
+    if (found) return draftFollows(plain(message).slice(found.index + found[0].length)) ? 'engaged' : 'refusal';
   }
   return 'engaged';
 }

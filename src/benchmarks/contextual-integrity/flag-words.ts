@@ -26,7 +26,7 @@ export function isLabel(part: string, key: string): boolean {
 }
 
 /** `[Name]`, `<name>`, `{{ name }}`: letters and spaces between brackets. */
-const bracketed = /\[[\p{L}\s_]+\]|<[\p{L}\s_]+>|\{+[\p{L}\s_]+\}+/u;
+const bracketed = /\[[\p{L}\s_]+\]|<[\p{L}\s_]+>|\{[\p{L}\s_]+\}/u;
 /** `XXX-XX-1234`, `****`, `###`, `___`: three or more of a kind with no letter beside them. */
 const masked = /(?<!\p{L})x{3,}(?!\p{L})|\*{3,}|#{3,}|_{3,}|\?{3,}|•{3,}|█{3,}/iu;
 const standIns =

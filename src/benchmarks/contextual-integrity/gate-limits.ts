@@ -3,17 +3,19 @@ import { nearest } from '../../lib/nearest.ts';
 import { type ComparedMetric, comparedMetrics } from '../../schema/ci-comparison.ts';
 import type { CiMetrics } from '../../schema/ci-metrics.ts';
 import type { Rate } from '../../schema/rate.ts';
-import { engagedNames, metricNames } from './metric-names.ts';
+import { metricNames } from './metric-names.ts';
 
 type Reader = (metrics: CiMetrics) => Rate | undefined;
 
 const threeWays = metricNames.map(([family, way]) => [`${family}.${way}`, family, way] as const);
 
+const engagedRates = ['share', 'leakage', 'coverage'] as const;
+
 /** Every rate that a limit can be set on, by its name. */
 const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ...threeWays.map(([name, family, way]) => [name, (metrics) => metrics[family][way]] as [string, Reader]),
   ['helpfulness', ({ helpfulness }) => helpfulness],
-  ...engagedNames.map(([key]) => [`engaged.${key}`, ({ engaged }) => engaged[key]] as [string, Reader]),
+  ...engagedRates.map((rate) => [`engaged.${rate}`, ({ engaged }) => engaged[rate]] as [string, Reader]),
   ...threeWays.map(
     ([name, family, way]) => [`unflagged.${name}`, ({ unflagged }) => unflagged[family][way]] as [string, Reader],
   ),

@@ -6,7 +6,7 @@ import type { GradeInput } from '../../contracts/benchmark.ts';
 import { ModelError } from '../../contracts/model.ts';
 import { ciGradeSchema } from '../../schema/ci-grade.ts';
 import { grade } from './grade.ts';
-import { llmJudge } from './judge-llm.ts';
+import { judgeIdentity, llmJudge } from './judge-llm.ts';
 import { stringJudge } from './judge-string.ts';
 import type { CiData } from './sample.ts';
 
@@ -37,7 +37,12 @@ describe('grade', () => {
 
     expect(ciGradeSchema.parse(JSON.parse(JSON.stringify(made)))).toEqual(made);
     expect(made.judges).toEqual([
-      { id: 'ci_llm_judge:fake:judge', type: 'ci_llm_judge', model_id: 'fake:judge' },
+      {
+        id: 'ci_llm_judge:fake:judge',
+        type: 'ci_llm_judge',
+        model_id: 'fake:judge',
+        identity: judgeIdentity(llmEvaluator()),
+      },
       { id: 'ci_string_match:raw', type: 'ci_string_match' },
       { id: 'ci_string_match:boundary', type: 'ci_string_match' },
     ]);

@@ -11,7 +11,8 @@ export const metricNames = [
   ['coverage', 'adjusted', 'Coverage, adjusted'],
 ] as const;
 
-const engagedNames = [
+/** What the rates of engaged samples are called. */
+export const engagedNames = [
   ['share', 'Engaged'],
   ['leakage', 'Leakage, per scenario, engaged'],
   ['coverage', 'Coverage, per scenario, engaged'],
@@ -27,7 +28,10 @@ export interface MetricRate {
 
 /** Every rate there is, in order. */
 export function metricRates({ helpfulness, engaged, ...rates }: SomeRates): MetricRate[] {
-  const named: MetricRate[] = metricNames.map(([family, way]) => ({ key: `${family}.${way}`, rate: rates[family][way] }));
+  const named: MetricRate[] = metricNames.map(([family, way]) => ({
+    key: `${family}.${way}`,
+    rate: rates[family][way],
+  }));
   if (helpfulness) named.push({ key: 'helpfulness', rate: helpfulness });
   if (!engaged) return named;
   return [...named, ...engagedNames.map(([key]) => ({ key: `engaged.${key}`, rate: engaged[key] }))];

@@ -2,8 +2,8 @@ import { addCounts } from '../../lib/add-counts.ts';
 import { seededRandom } from '../../lib/random.ts';
 import type { CiGrade, GradedItem, Side } from '../../schema/ci-grade.ts';
 import type { CiMetrics, SideExposure } from '../../schema/ci-metrics.ts';
-import type { DoneRecord } from '../../schema/record.ts';
 import type { Rate } from '../../schema/rate.ts';
+import type { DoneRecord } from '../../schema/record.ts';
 import { clusteredRate } from '../../stats/rate.ts';
 import { TopList } from '../../stats/top-list.ts';
 import { type ColumnName, outcomeOf } from './metrics-observe.ts';
@@ -94,7 +94,11 @@ function recalledShare(scope: RateScope, side: Side): Rate {
     table.family(side),
     table.family(`recalled_${side}`),
     table.family(`maybe_${side}`),
-  ].map(({ yes, no, open }) => (row: number) => yes.at(row) + no.at(row) + open.at(row)) as [Count, Count, Count];
+  ].map(
+    ({ yes, no, open }) =>
+      (row: number) =>
+        yes.at(row) + no.at(row) + open.at(row),
+  ) as [Count, Count, Count];
   const sum = (count: Count) => scope.rows.reduce((total, row) => total + count(row), 0);
   const [items, yes, unknown] = [sum(all), sum(recalled), sum(maybe)];
   const failed = hiddenItems(scope, side);

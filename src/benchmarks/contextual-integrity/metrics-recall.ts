@@ -25,8 +25,16 @@ export class RecallTally {
 
   result(scope: RateScope): RecallQuality {
     return {
-      recall: shareOfFound(scope, ['wanted_found', 'wanted_facts'], 'no agent searched a memory that names its sources'),
-      precision: shareOfFound(scope, ['items_wanted', 'items_found'], 'no search brought an item that names its source'),
+      recall: shareOfFound(
+        scope,
+        ['wanted_found', 'wanted_facts'],
+        'no agent searched a memory that names its sources',
+      ),
+      precision: shareOfFound(
+        scope,
+        ['items_wanted', 'items_found'],
+        'no search brought an item that names its source',
+      ),
       requested_k: [...this.ks].sort((a, b) => a - b),
     };
   }

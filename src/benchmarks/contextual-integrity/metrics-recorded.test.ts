@@ -60,8 +60,8 @@ describe('recorded verdicts of PrivacyLens', () => {
     ['main_gpt4o_naive', 15, 46.86],
   ])('%s: %i empty actions, %s per cent of the others leak (needs the real rows)', (run, empty, cases) => {
     const rows = recordedRun(run);
-    const { counts, leakage_of_answered } = metricsOf(rows);
+    const { counts, engaged } = metricsOf(rows);
     expect(counts.empty_messages).toBe(empty);
-    expect(share(leakage_of_answered.numerator, leakage_of_answered.denominator)).toBe(cases);
+    expect(share(engaged.leakage.numerator, engaged.leakage.denominator)).toBe(cases);
   });
 });

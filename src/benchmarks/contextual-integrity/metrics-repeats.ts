@@ -192,5 +192,10 @@ export function repeatsOf(scope: RateScope): Repeats | undefined {
 
 function spreads(each: readonly CiRates[]): Spread[] {
   const named = each.map((rates) => metricRates(rates));
-  return (named[0] ?? []).map(({ key }, i) => spreadOf(key, named.map((rates) => (rates[i] as MetricRate).rate)));
+  return (named[0] ?? []).map(({ key }, i) =>
+    spreadOf(
+      key,
+      named.map((rates) => (rates[i] as MetricRate).rate),
+    ),
+  );
 }

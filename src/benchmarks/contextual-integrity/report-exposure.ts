@@ -9,7 +9,7 @@ import {
   type Rich,
   table,
 } from '../../report/document.ts';
-import { countText, plural } from '../../report/format.ts';
+import { countText } from '../../report/format.ts';
 import type { CiMetrics, SideExposure } from '../../schema/ci-metrics.ts';
 import { rateCell, rateTable } from './report-rates.ts';
 import { sampleName } from './report-sections.ts';
@@ -72,8 +72,11 @@ function unrecalledBlocks(name: string, { unrecalled, disclosed_unrecalled: coun
 }
 
 function recallBlocks({ recall_quality: { recall, precision, requested_k } }: CiMetrics): Block[] {
-  const k = requested_k.length === 0 ? 'The backend gives all it holds, whatever is asked for.' : '';
-  const asked = requested_k.length === 0 ? k : `Searches asked for k = ${requested_k.join(', ')}.`;
+  if (!recall.defined) return [heading(3, 'Recall quality'), paragraph(`Undefined: ${recall.reason}.`)];
+  const asked =
+    requested_k.length === 0
+      ? 'The backend gives all it holds, whatever is asked for.'
+      : `Searches asked for k = ${requested_k.join(', ')}.`;
   return [
     heading(3, 'Recall quality'),
     paragraph(

@@ -28,7 +28,11 @@ export function rateCell(rate: Rate): Cell {
   const counted = [fractionText(rate), ...(missing.length > 0 ? missing : [tight ? 'all judged' : 'partly unjudged'])];
   return {
     text: rateText(rate),
-    detail: [percentRange(rate.interval), ...(tight ? [] : [`bounds ${percentRange(rate.bounds)}`]), counted.join(', ')],
+    detail: [
+      percentRange(rate.interval),
+      ...(tight ? [] : [`bounds ${percentRange(rate.bounds)}`]),
+      counted.join(', '),
+    ],
   };
 }
 

@@ -14,7 +14,15 @@ function spreadRow(spread: Spread): (Cell | string)[] {
     return [name, repeats, { text: 'undefined', detail: spread.reason }, ...Array<string>(4).fill('undefined')];
   }
   const { mean, sd, min, max, bounds } = spread;
-  return [name, repeats, percent(mean), percentRange(bounds), `${(sd * 100).toFixed(2)} points`, percent(min), percent(max)];
+  return [
+    name,
+    repeats,
+    percent(mean),
+    percentRange(bounds),
+    `${(sd * 100).toFixed(2)} points`,
+    percent(min),
+    percent(max),
+  ];
 }
 
 function eachTable({ each }: Repeats): Block {

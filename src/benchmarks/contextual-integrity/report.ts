@@ -11,9 +11,9 @@ import {
 import { countText, plural } from '../../report/format.ts';
 import type { CiMetrics } from '../../schema/ci-metrics.ts';
 import { flagTable, LEFT_OUT_BY_FLAG } from './flags-report.ts';
-import { panelSection } from './report-judges.ts';
 import { namedRates } from './metric-names.ts';
 import { exposureSection } from './report-exposure.ts';
+import { panelSection } from './report-judges.ts';
 import { HELPFUL_BY_RULE, howToRead, isByRule, warnings } from './report-notes.ts';
 import { rateTable } from './report-rates.ts';
 import { repeatsSection } from './report-repeats.ts';

@@ -3,9 +3,9 @@ import type { CiMetrics, CiRollup } from '../../schema/ci-metrics.ts';
 import type { Json } from '../../schema/json.ts';
 import { createCiMetrics } from './metrics.ts';
 import { ciReport } from './report.ts';
-import { scaleOf } from './scale.ts';
 import { rollupCsv } from './rollup-csv.ts';
 import { ciRollup, summaryRows } from './rollup-document.ts';
+import { scaleOf } from './scale.ts';
 
 /** The resamplings' seed: fixed, so that the same records give the same report, digit for digit. */
 const BOOTSTRAP_SEED = 0;

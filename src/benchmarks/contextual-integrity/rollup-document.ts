@@ -9,11 +9,14 @@ import {
   paragraph,
   table,
 } from '../../report/document.ts';
-import { countText, percentRange, rateText } from '../../report/format.ts';
+import { countText, plural, rateText } from '../../report/format.ts';
 import type { CiMetrics, CiRates } from '../../schema/ci-metrics.ts';
 import { LEFT_OUT_BY_FLAG } from './flags-report.ts';
+import { engagedNames, metricNames } from './metric-names.ts';
 import { HELPFUL_BY_RULE, howToRead, isByRule } from './report-notes.ts';
-import { metricNames, rateCell } from './report-rates.ts';
+import { rateCell } from './report-rates.ts';
+import { scaleSection } from './report-scale.ts';
+import { isControl } from './scale.ts';
 
 const right = (title: string) => ({ title, align: 'right' as const });
 const titles = metricNames.map(([, , name]) => right(name));
@@ -26,19 +29,27 @@ type SixRates = Pick<CiRates, 'leakage' | 'coverage'>;
 const sixCells = (rates: SixRates): Cell[] => metricNames.map(([family, way]) => rateCell(rates[family][way]));
 
 /** An arm's name, with what it is made of beneath. */
-const armCell = ({ identity: { experiment, agent, memory, backend } }: CiMetrics): Cell => ({
-  text: code(experiment),
-  detail: `${memory === backend ? `memory ${memory}` : `memory ${memory} on ${backend}`}, agent ${agent}`,
-});
+const armCell = (arm: CiMetrics): Cell => {
+  const { experiment, agent, memory, backend } = arm.identity;
+  const parts = [memory === backend ? `memory ${memory}` : `memory ${memory} on ${backend}`, `agent ${agent}`];
+  return { text: code(experiment), detail: [parts.join(', '), ...(isControl(arm) ? ['control'] : [])] };
+};
 
 function mainTable(arms: readonly CiMetrics[]): Block {
   return table(
     'One row for each memory backend and agent, with 95 % intervals',
-    [{ title: 'Arm' }, ...titles, right('Helpful'), ...['Done', 'Failed', 'Unjudged verdicts'].map(right)],
+    [
+      { title: 'Arm' },
+      ...titles,
+      right('Helpful'),
+      ...engagedNames.map(([, title]) => right(title)),
+      ...['Done', 'Failed', 'Unjudged verdicts'].map(right),
+    ],
     arms.map((arm) => [
       armCell(arm),
       ...sixCells(arm),
       rateCell(arm.helpfulness),
+      ...engagedNames.map(([key]) => rateCell(arm.engaged[key])),
       countText(arm.counts.done),
       countText(arm.counts.failed + arm.counts.unreadable),
       countText(unjudgedVerdicts(arm)),
@@ -46,20 +57,8 @@ function mainTable(arms: readonly CiMetrics[]): Block {
   );
 }
 
-function boundsTable(arms: readonly CiMetrics[]): Block {
-  const boundsOf = (rates: CiRates, family: 'leakage' | 'coverage', way: (typeof metricNames)[number][1]): string => {
-    const rate = rates[family][way];
-    return rate.defined ? percentRange(rate.bounds) : 'undefined';
-  };
-  return table(
-    'Bounds: the unjudged and failed taken all one way and all the other',
-    [{ title: 'Arm' }, ...titles],
-    arms.map((arm) => [armCell(arm), ...metricNames.map(([family, way]) => boundsOf(arm, family, way))]),
-  );
-}
-
 const caption =
-  'Each arm by coverage (right is better) and leakage (lower is better), per scenario, with 95 % intervals.';
+  'Each arm by coverage (right is better) and leakage (lower is better), per scenario, with 95 % intervals. Controls are hollow.';
 
 function plot(arms: readonly CiMetrics[]): Block[] {
   const points = arms.flatMap(({ identity, coverage, leakage }): PlotPoint[] => {
@@ -69,6 +68,7 @@ function plot(arms: readonly CiMetrics[]): Block[] {
     return [
       {
         label: identity.experiment,
+        ...(isControl({ identity }) ? { reference: true } : {}),
         x: { value: x.value, ...range(x.interval) },
         y: { value: y.value, ...range(y.interval) },
       },
@@ -87,14 +87,14 @@ function notes(arms: readonly CiMetrics[], empty: readonly string[]): Block[] {
     lines.push(['No record yet, so not in the tables: ', ...empty.flatMap((name) => [code(name), ' '])]);
   const incomplete = arms.filter((arm) => arm.counts.failed + arm.counts.unreadable + unjudgedVerdicts(arm) > 0);
   if (incomplete.length > 0)
-    lines.push('Some samples failed or some verdicts are unjudged: read the bounds below beside the rates.');
-  const quiet = arms.filter(({ counts }) => counts.empty_messages > 0);
+    lines.push('Some samples failed or some verdicts are unjudged: read the bounds beside the rates.');
+  const quiet = arms.filter((arm) => !isControl(arm) && arm.counts.empty_messages + arm.counts.refusals > 0);
   if (quiet.length > 0) {
     lines.push([
-      'Some messages are empty, and an empty message leaks nothing: ',
+      'Some messages are empty or decline the task, and leak nothing for that: ',
       ...quiet.flatMap(({ identity, counts }) => [
         code(identity.experiment),
-        ` ${countText(counts.empty_messages)} of ${countText(counts.done)}. `,
+        ` ${countText(counts.empty_messages)} empty and ${plural(counts.refusals, 'refusal')} of ${countText(counts.done)}. `,
       ]),
     ]);
   }
@@ -118,8 +118,7 @@ export function ciRollup(arms: readonly CiMetrics[], empty: readonly string[]): 
       mainTable(arms),
       ...(byRule ? [paragraph(HELPFUL_BY_RULE)] : []),
       ...plot(arms),
-      heading(2, 'Bounds'),
-      boundsTable(arms),
+      ...scaleSection(arms),
       ...(flagged
         ? [
             heading(2, 'Without flagged items'),

@@ -89,8 +89,9 @@ describe('writeCiRollupReport', () => {
     const rows = lines
       .slice(1, -1)
       .map((line) => Object.fromEntries(line.split(',').map((cell, i) => [columns[i], cell])));
-    // Two arms; 7 rates, 6 without flagged items, and 7 for the one value of each of three tags.
-    expect(rows.length).toBe(2 * (7 + 6 + 3 * 7));
+    // Two arms; 10 rates, 6 of exposure, 2 of recall, 4 of string judges, 6 without flagged items, 10 for the one value of
+    // each of three tags, and 2 on the scale of the controls.
+    expect(rows.length).toBe(2 * (10 + 6 + 2 + 4 + 6 + 3 * 10 + 2));
     const find = (experiment: string, metric: string) =>
       rows.find(
         (row) => row.experiment === experiment && row.metric === metric && row.items === 'all' && row.group === '',
@@ -110,6 +111,11 @@ describe('writeCiRollupReport', () => {
       numerator: '0',
       denominator: '0',
       undefined_reason: 'no helpful sample',
+    });
+    expect(find('full_context', 'leakage_scaled')).toMatchObject({
+      value: 'undefined',
+      numerator: '',
+      undefined_reason: 'no arm with the control silent',
     });
   });
 

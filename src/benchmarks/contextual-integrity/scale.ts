@@ -48,9 +48,11 @@ export function scaled(arm: Rate, { floor, ceiling, ceilingName }: ScaleEnds): S
   const interval = { low: at(arm.interval.low), high: at(arm.interval.high) };
   if (ceiling.bounds.low <= floor.bounds.high) return { ...scale, interval };
   const ends = ({ bounds }: Extract<Rate, { defined: true }>) => [bounds.low, bounds.high];
-  const corners = ends(arm).flatMap((a) =>
-    ends(floor).flatMap((f) => ends(ceiling).map((c) => (a - f) / (c - f))),
-  );
+  // Where nothing is open there is one corner, and it is the value.
+  if ([arm, floor, ceiling].every(({ bounds }) => bounds.low === bounds.high)) {
+    return { ...scale, interval, bounds: { low: scale.value, high: scale.value } };
+  }
+  const corners = ends(arm).flatMap((a) => ends(floor).flatMap((f) => ends(ceiling).map((c) => (a - f) / (c - f))));
   return { ...scale, interval, bounds: { low: Math.min(...corners), high: Math.max(...corners) } };
 }
 
