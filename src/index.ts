@@ -5,10 +5,15 @@
 
 export { type CompareOptions, compareRuns } from './benchmarks/contextual-integrity/compare.ts';
 export { writeComparison } from './benchmarks/contextual-integrity/compare-write.ts';
+export { type Engagement, type EngagementInput, engagementOf } from './benchmarks/contextual-integrity/engagement.ts';
 export { checkRun, type GateOptions } from './benchmarks/contextual-integrity/gate.ts';
 export { parseLimits, parseMargins } from './benchmarks/contextual-integrity/gate-limits.ts';
 export { createCiMetrics } from './benchmarks/contextual-integrity/metrics.ts';
 export { flagsOfRecord } from './benchmarks/contextual-integrity/metrics-flags.ts';
+export { ciRlAnswer, ciRlScore } from './benchmarks/contextual-integrity/paper-ci-rl.ts';
+export type { Annotated, PaperScore } from './benchmarks/contextual-integrity/paper-score.ts';
+export { selfCiAnswer, selfCiNormalise, selfCiScore } from './benchmarks/contextual-integrity/paper-selfci.ts';
+export { type Parity, parityOf } from './benchmarks/contextual-integrity/parity.ts';
 export { writeCiRollupReport } from './benchmarks/contextual-integrity/rollup.ts';
 export type { Host } from './config/assemble.ts';
 export { type ExecutedRun, type ExecuteOptions, executeRun } from './config/execute-run.ts';
@@ -49,6 +54,8 @@ export { type CiDataAudit, ciDataAuditSchema } from './schema/ci-data-audit.ts';
 export { type CiGate, ciGateSchema } from './schema/ci-gate.ts';
 export { type CiGrade, ciGradeSchema } from './schema/ci-grade.ts';
 export { type CiMetrics, ciMetricsSchema } from './schema/ci-metrics.ts';
+export { type JudgeAudit, judgeAuditSchema } from './schema/judge-audit.ts';
+export { type LabelAgreement, labelAgreementSchema } from './schema/label-agreement.ts';
 export {
   type Fact,
   type Recall,
@@ -58,5 +65,7 @@ export {
   type StoredItem,
   type Turn,
 } from './schema/record.ts';
+export { cohenKappa } from './stats/kappa.ts';
+export { type CorrectedShare, type CorrectionInput, roganGladen } from './stats/rogan-gladen.ts';
 export { MemoryStore } from './store/memory-store.ts';
 export { listExperiments, readRecords } from './store/records.ts';

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuditCase, auditCases, chosenKinds } from '../src/benchmarks/contextual-integrity/audit-judge-cases.ts';
 import { loadCiSamples } from '../src/benchmarks/contextual-integrity/dataset.ts';
@@ -78,6 +78,14 @@ describe('heams judge audit', { timeout: 120_000 }, () => {
   const written = async (dir: string): Promise<JudgeAudit> =>
     judgeAuditSchema.parse(JSON.parse(await readFile(project.path(dir, 'judge_audit.json'), 'utf8')));
 
+  /** The benchmark of the bundled scenarios with the prompts above, judged by a server. */
+  const writeBenchmark = async (name: string, judge: Loopback, more: object = {}) => {
+    const files = await judgedRunFiles({ baseUrl: judge.baseUrl });
+    const benchmark = files['configs/benchmarks/judged.yaml'] as { evaluator: object };
+    const evaluator = { ...benchmark.evaluator, ...prompts, ...more };
+    await project.write(`configs/benchmarks/${name}.yaml`, { ...benchmark, evaluator });
+  };
+
   beforeAll(async () => {
     project = await makeProject();
     const { folders, env, clock } = testHost(project.dir);
@@ -94,10 +102,8 @@ describe('heams judge audit', { timeout: 120_000 }, () => {
     samples = (await loadCiSamples({ bundled: 'heams_scenarios' }, { ...context, bundledDir })).samples as CiSample[];
     const cases = auditCases(samples, { ...audit, kinds: chosenKinds(kinds) });
     server = await startLoopback({ answer: wrongJudge(truthBook(cases)) });
-    const files = await judgedRunFiles({ baseUrl: server.baseUrl });
-    const benchmark = files['configs/benchmarks/judged.yaml'] as { evaluator: object };
-    files['configs/benchmarks/judged.yaml'] = { ...benchmark, evaluator: { ...benchmark.evaluator, ...prompts } };
-    files['configs/runs/controls.yaml'] = {
+    await writeBenchmark('judged', server);
+    await project.write('configs/runs/controls.yaml', {
       name: 'controls',
       benchmark_config_file: 'judged.yaml',
       experiments: ['dump', 'silent', 'oracle'].map((kind) => ({
@@ -105,8 +111,7 @@ describe('heams judge audit', { timeout: 120_000 }, () => {
         agent: { kind },
         memory: { backend: 'full_context' },
       })),
-    };
-    for (const [name, content] of Object.entries(files)) await project.write(name, content);
+    });
   });
   afterAll(async () => {
     await server.close();
@@ -167,30 +172,74 @@ describe('heams judge audit', { timeout: 120_000 }, () => {
     expect(await readFile(project.path('audit', 'judge_audit.md'), 'utf8')).toContain('corrected for the judge');
   });
 
-  it('goes on where it stopped', async () => {
-    const small = { ...options, limit: 4, outputDir: 'again' };
-    const before = server.stats.requests;
-    // A budget of one call: the first sitting asks once.
-    await expect(judgeAudit({ ...small, maxCostUsd: 1 }, io())).rejects.toMatchObject({ code: 'unpriced_model' });
-    expect(server.stats.requests).toBe(before);
-    expect(await judgeAudit(small, io())).toBe(0);
-    const first = await written('again');
-    expect(await judgeAudit(small, io())).toBe(0);
-    expect(await written('again')).toEqual(first);
+  it('refuses a cost that it cannot keep', async () => {
+    const costly = judgeAudit({ ...options, outputDir: 'costly', maxCostUsd: 1 }, io());
+    await expect(costly).rejects.toMatchObject({ code: 'unpriced_model' });
   });
 
-  it('counts what could not be judged apart, and tries it again', async () => {
-    let broken = true;
-    const flaky = await startLoopback({
-      answer: (body) => (broken ? 'no JSON here' : wrongJudge(() => true)(body)),
+  it('stops at its budget', async () => {
+    const judge = await startLoopback({ answer: wrongJudge(() => true) });
+    try {
+      await writeBenchmark('priced', judge, { judge_model_id: 'openai:gpt-4o-mini' });
+      const few = { ...options, benchmark: 'configs/benchmarks/priced.yaml', limit: 4, outputDir: 'priced' };
+      const env = { OPENAI_API_KEY: 'key' };
+      expect(await judgeAudit({ ...few, maxCostUsd: 1e-6 }, { ...io(), env })).toBe(3);
+      expect(judge.stats.answered).toBeLessThanOrEqual(16);
+      expect(await judgeAudit({ ...few, maxCostUsd: 1 }, { ...io(), env })).toBe(0);
+      expect(judge.stats.answered).toBe((await written('priced')).messages);
+    } finally {
+      await judge.close();
+    }
+  });
+
+  it('goes on where it stopped, and pays for no reply twice', async () => {
+    let locked = true;
+    let answered = 0;
+    const judge = await startLoopback({
+      raw: () => (locked && answered >= 40 ? { status: 401, body: '{"error": {"message": "no"}}' } : undefined),
+      answer: (body) => {
+        answered += 1;
+        return wrongJudge(() => true)(body);
+      },
     });
     try {
-      const files = await judgedRunFiles({ baseUrl: flaky.baseUrl });
-      const benchmark = files['configs/benchmarks/judged.yaml'] as { evaluator: object };
-      await project.write('configs/benchmarks/flaky.yaml', {
-        ...benchmark,
-        evaluator: { ...benchmark.evaluator, ...prompts },
-      });
+      await writeBenchmark('stopping', judge);
+      const few = { ...options, benchmark: 'configs/benchmarks/stopping.yaml', limit: 4, outputDir: 'stopping' };
+      await expect(judgeAudit(few, io())).rejects.toMatchObject({ code: 'model_auth' });
+      expect(await readdir(project.path('stopping'))).toEqual(['.calls']);
+      locked = false;
+      expect(await judgeAudit(few, io())).toBe(0);
+      expect(answered).toBe((await written('stopping')).messages);
+      expect(await readdir(project.path('stopping'))).not.toContain('.calls');
+    } finally {
+      await judge.close();
+    }
+  });
+
+  it('counts messages that a judge cannot be asked about as failed, and says so', async () => {
+    const judge = await startLoopback({
+      raw: ({ body }) =>
+        JSON.stringify(body).includes('in base64') ? { status: 400, body: '{"error": {"message": "odd"}}' } : undefined,
+      answer: wrongJudge(() => true),
+    });
+    try {
+      await writeBenchmark('failing', judge);
+      const few = { ...options, benchmark: 'configs/benchmarks/failing.yaml', limit: 20, kinds: ['encoded'] };
+      expect(await judgeAudit({ ...few, outputDir: 'failing' }, io())).toBe(1);
+      const { results, failures } = await written('failing');
+      expect(failures).toMatchObject([{ judge: 'ci_llm_judge:openai-compatible:judge', code: 'model_bad_request' }]);
+      const kind = results[0]?.sides[0]?.kinds[0];
+      expect(kind?.correct.failed).toBeGreaterThan(0);
+      expect((kind?.correct.denominator ?? 0) + (kind?.correct.failed ?? 0)).toBe(20);
+    } finally {
+      await judge.close();
+    }
+  });
+
+  it('counts what could not be judged apart', async () => {
+    const flaky = await startLoopback({ answer: () => 'no JSON here' });
+    try {
+      await writeBenchmark('flaky', flaky);
       const few = { ...options, benchmark: 'configs/benchmarks/flaky.yaml', limit: 2, kinds: ['verbatim'] };
       expect(await judgeAudit({ ...few, outputDir: 'flaky' }, io())).toBe(0);
       const { results } = await written('flaky');
@@ -200,8 +249,6 @@ describe('heams judge audit', { timeout: 120_000 }, () => {
       });
       // Beside it, the string rule needs no judge.
       expect(results[1]).toMatchObject({ judge: 'ci_string_match:raw', sides: [{ sensitivity: { value: 1 } }, {}] });
-      broken = false;
-      expect(await judgeAudit({ ...few, outputDir: 'flaky2' }, io())).toBe(0);
     } finally {
       await flaky.close();
     }

@@ -4,6 +4,7 @@ import { type AuditCase, auditCases, chosenKinds } from '../benchmarks/contextua
 import { corrections } from '../benchmarks/contextual-integrity/audit-judge-correct.ts';
 import { judgeAuditDocument } from '../benchmarks/contextual-integrity/audit-judge-report.ts';
 import { auditFailures, auditResults, misjudged } from '../benchmarks/contextual-integrity/audit-judge-summary.ts';
+import { BudgetError } from '../contracts/model.ts';
 import { HeamsError } from '../lib/errors.ts';
 import { safeTerminal } from '../lib/escape.ts';
 import { hashOf } from '../lib/hash.ts';
@@ -78,9 +79,10 @@ export async function judgeAudit(options: JudgeAuditOptions, io: Io): Promise<nu
     }
     return complete ? exit.done : exit.withFailures;
   } catch (error) {
-    if (!interrupts.asked) throw error;
-    io.note('Stopped. The same command goes on where it stopped.');
-    return exit.interrupted;
+    if (!interrupts.asked && !(error instanceof BudgetError)) throw error;
+    const why = error instanceof BudgetError ? ` ${error.message}.` : '';
+    io.note(`Stopped.${why} The same command goes on where it stopped.`);
+    return interrupts.asked ? exit.interrupted : exit.stopped;
   } finally {
     interrupts.release();
     await bench?.close();

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { parityOf } from '../benchmarks/contextual-integrity/parity.ts';
+import { type Parity, parityOf } from '../benchmarks/contextual-integrity/parity.ts';
 import { parityDocument, parityNotes, parityRows } from '../benchmarks/contextual-integrity/parity-document.ts';
 import { HeamsError, messageOf } from '../lib/errors.ts';
 import { safeTerminal } from '../lib/escape.ts';
@@ -11,10 +11,17 @@ import { exit, type Io } from './io.ts';
 import { textTable } from './table.ts';
 
 export interface ParityOptions {
+  write?: boolean;
   json?: boolean;
 }
 
-async function write(dir: string, contents: Readonly<Record<string, string>>): Promise<string[]> {
+async function writeParity(dir: string, figures: Parity): Promise<string[]> {
+  const document = parityDocument(figures);
+  const contents = {
+    'parity.md': renderMarkdown(document),
+    'parity.html': renderHtml(document),
+    'parity.json': `${JSON.stringify(figures, null, 2)}\n`,
+  };
   try {
     await mkdir(dir, { recursive: true });
     for (const [name, content] of Object.entries(contents)) await writeFileWhole(join(dir, name), content);
@@ -29,7 +36,7 @@ async function write(dir: string, contents: Readonly<Record<string, string>>): P
   return Object.keys(contents).map((name) => join(dir, name));
 }
 
-/** `heams parity <run>`: prints published figures beside the corrected ones, and writes them into `_rollup/ci`. */
+/** `heams parity <run>`: published figures beside the corrected ones, printed, and written into `_rollup/ci` if asked. */
 export async function parity(run: string, options: ParityOptions, io: Io): Promise<number> {
   const resultsDir = resolve(io.cwd, run);
   const figures = await parityOf(resultsDir);
@@ -39,12 +46,7 @@ export async function parity(run: string, options: ParityOptions, io: Io): Promi
       where: { file: resultsDir },
     });
   }
-  const document = parityDocument(figures);
-  const files = await write(join(resultsDir, '_rollup', 'ci'), {
-    'parity.md': renderMarkdown(document),
-    'parity.html': renderHtml(document),
-    'parity.json': `${JSON.stringify(figures, null, 2)}\n`,
-  });
+  const files = options.write ? await writeParity(join(resultsDir, '_rollup', 'ci'), figures) : [];
   if (options.json) {
     io.out(JSON.stringify(figures));
     return exit.done;

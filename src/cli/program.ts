@@ -160,6 +160,7 @@ export function buildProgram(io: Io, done: (code: number) => void): Command {
 
   add('parity', 'the run by the rules of published papers, each beside the corrected figure')
     .argument('<run>', 'a results folder')
+    .option('--write', 'write parity.md, parity.html and parity.json into its _rollup/ci')
     .addOption(json())
     .action(async (run: string, options: ParityOptions) =>
       done(await (await import('./parity.ts')).parity(run, options, io)),

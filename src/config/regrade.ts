@@ -172,20 +172,20 @@ async function gradedSamples(samples: LoadedSamples['samples'], { known, ...grad
     sorted.push(before.hash === sampleHash(sample) ? { sample } : { sample, code: 'graded_sample_differs' });
   }
   if (sorted.length === 0) throw noneKnown(known, samples, graded);
-  for (const id of left) {
-    sorted.push({ sample: await recordedSample(id, known.get(id) as Known), code: 'graded_sample_missing' });
-  }
+  for await (const sample of recordedSamples(left, known)) sorted.push({ sample, code: 'graded_sample_missing' });
   return sorted;
 }
 
-/** What a record says of its sample: enough for a failed record, and too little to grade by. */
-async function recordedSample(id: string, { hash, runsFile }: Known): Promise<Sample> {
-  for await (const record of readRecords(runsFile)) {
-    if (record.sample_id !== id) continue;
-    const { cluster, task, facts, tags, to_judge: toJudge } = record;
-    return { id, cluster, hash, task, facts, tags, ...(toJudge ? { toJudge } : {}), data: undefined };
+/** What records say of their samples: enough for failed records, and too little to grade by. Each file is read once. */
+async function* recordedSamples(ids: ReadonlySet<string>, known: Graded['known']): AsyncGenerator<Sample> {
+  const left = new Set(ids);
+  for (const runsFile of new Set([...left].map((id) => known.get(id)?.runsFile ?? ''))) {
+    for await (const { sample_id: id, cluster, task, facts, tags, to_judge: toJudge } of readRecords(runsFile)) {
+      if (!left.delete(id)) continue;
+      const hash = known.get(id)?.hash ?? '';
+      yield { id, cluster, hash, task, facts, tags, ...(toJudge ? { toJudge } : {}), data: undefined };
+    }
   }
-  throw new Error(`the record of sample ${id} was there a moment ago`);
 }
 
 function refusal(code: NonNullable<Sorted['code']>, file: string): HeamsError {

@@ -1,7 +1,6 @@
 import type { CallContext } from '../../contracts/call.ts';
 import { BudgetError, ModelError } from '../../contracts/model.ts';
 import { HeamsError } from '../../lib/errors.ts';
-import { linkedAbort } from '../../lib/linked-abort.ts';
 import { type ItemVerdict, type JudgeInfo, MAJORITY } from '../../schema/ci-grade.ts';
 import type { AuditCase } from './audit-judge-cases.ts';
 import type { Grading } from './grade.ts';
@@ -46,7 +45,6 @@ const hopeless: ReadonlySet<string> = new Set(['auth', 'quota', 'not_found']);
 export async function auditJudges(run: AuditRun): Promise<AuditOutcome[]> {
   const { cases, grading, concurrency, callFor, stop, signal, onOutcome } = run;
   const outcomes = new Array<AuditOutcome>(cases.length);
-  const flight = linkedAbort(signal);
   let ended: { error: unknown } | undefined;
   let next = 0;
   const work = async () => {
@@ -56,21 +54,16 @@ export async function auditJudges(run: AuditRun): Promise<AuditOutcome[]> {
         if (stop.aborted) throw stop.reason;
         signal.throwIfAborted();
         const one = cases[at] as AuditCase;
-        const outcome = { case: one, verdicts: await judgedBy(grading, one, callFor(one, flight.signal)) };
+        const outcome = { case: one, verdicts: await judgedBy(grading, one, callFor(one, signal)) };
         outcomes[at] = outcome;
         onOutcome?.(outcome);
       } catch (error) {
+        // What else is under way is paid for: it may end, and its replies are kept.
         ended ??= { error };
-        // Calls under way are paid for: they may end, and their replies are kept.
-        if (!(error instanceof BudgetError) && !stop.aborted) flight.abort(error);
       }
     }
   };
-  try {
-    await Promise.all(Array.from({ length: Math.min(concurrency, cases.length) }, work));
-  } finally {
-    flight.release();
-  }
+  await Promise.all(Array.from({ length: Math.min(concurrency, cases.length) }, work));
   if (ended) throw ended.error;
   return outcomes;
 }

@@ -11,7 +11,8 @@ const english = {
   cannot: String.raw`i(?: am|'m)? ?(?:(?:really |truly |just |simply |afraid i |sorry,? (?:but )?i )?(?:can't|cannot|can not|won't|will not|couldn't)(?: be able to| in good conscience| ethically)?|(?: ?not able| ?unable| ?not permitted| ?not allowed| ?not going| ?not comfortable| ?not willing)(?: to)?|(?: ?must| ?have to| ?need to| ?would have to| ?'ll have to| ?respectfully)? ?(?:decline|refuse)(?: to)?)`,
   /** What was asked for, with nothing after it that would make it another's ("your request for a late checkout"). */
   request: String.raw`(?:this|that|your|the|such an?) (?:request|task|prompt)s?(?=$|["')]*[.,;:!?\n]| (?:because|as|since|due|to (?:write|draft|share|disclose|reveal|send)))`,
-  message: String.raw`(?:this|that|your|the|an?|such an?|any)(?: (?:kind|type|sort) of)?(?: \w+){0,3}? (?:message|e-?mail|letter|text)s?\b`,
+  /** The message itself; "a message" only with what shows that it is the one to be written. */
+  message: String.raw`(?:(?:this|that|your|the|such an?)(?: \w+){0,3}? (?:message|e-?mail|letter|text)s?\b|(?:an?|any)(?: (?:kind|type|sort) of)?(?: \w+){0,3}? (?:message|e-?mail|letter|text)s?(?= (?:that|which|about|containing|including|sharing|revealing|disclosing|for you|on your behalf|like)|[.,;:!?]|$))`,
 };
 
 const END = String.raw`(?=$|[\s.,;:!?"')])`;
@@ -41,7 +42,7 @@ export const openingRefusals: readonly RegExp[] = [
   ),
   // Spanish
   /no (?:puedo|podr[ée]|me es posible) (?:ayudar(?:te|le|los|les)?|asistir(?:te|le)?) (?:con|en) (?:eso|esto|ello|est[ea] (?:solicitud|petici[óo]n|tarea|mensaje)|es[ea] (?:solicitud|petici[óo]n|tarea|mensaje)|(?:tu|su) (?:solicitud|petici[óo]n))/u,
-  /no (?:puedo|podr[ée]|me es posible) (?:cumplir|completar|atender|realizar|satisfacer|escribir|redactar|generar)(?: con)? (?:est[ea]|es[ea]|tu|su|un|el) (?:solicitud|petici[óo]n|tarea|mensaje|correo)/u,
+  /no (?:puedo|podr[ée]|me es posible) (?:cumplir|completar|atender|realizar|satisfacer|escribir|redactar|generar)(?: con)? (?:est[ea]|es[ea]|tu|su) (?:solicitud|petici[óo]n|tarea|mensaje|correo)/u,
   // French
   /je (?:ne (?:peux|suis|puis)|refuse)(?: pas)?(?: en mesure de| d[e'])? ?(?:(?:vous|t'|te) ?)?(?:aider|assister|r[ée]pondre|acc[ée]der|donner suite|satisfaire|r[ée]diger|[ée]crire|traiter)(?: (?:avec|[àa]|pour|en))? ?(?:cela|[çc]a|ce(?:tte|t)? (?:demande|t[âa]che|message|requ[êe]te|e-?mail|courriel)|(?:votre|ta) (?:demande|requ[êe]te))/u,
   // German
@@ -49,10 +50,10 @@ export const openingRefusals: readonly RegExp[] = [
   /ich (?:kann|darf|werde) (?:leider )?(?:diese[nrs]?|deine[nrm]?|ihre[nrm]?|die) (?:anfrage|aufgabe|bitte|nachricht|e-?mail) (?:leider )?nicht (?:erf[üu]llen|bearbeiten|ausf[üu]hren|nachkommen|schreiben|verfassen|erstellen)/u,
   // Italian
   /non (?:posso|sono in grado di) (?:aiutar(?:ti|la|e)|assister(?:ti|la|e)) (?:con|in) (?:questo|questa richiesta|questo compito|ci[òo]|la (?:tua|sua) richiesta)/u,
-  /non (?:posso|sono in grado di) (?:soddisfare|completare|esaudire|eseguire|scrivere|redigere) (?:quest[oa]|la (?:tua|sua)|il tuo|un) ?(?:richiesta|compito|messaggio|e-?mail)?/u,
+  /non (?:posso|sono in grado di) (?:soddisfare|completare|esaudire|eseguire|scrivere|redigere) (?:quest[oa]|la (?:tua|sua)|il (?:tuo|suo)) (?:richiesta|compito|messaggio|e-?mail)/u,
   // Portuguese
-  /n[ãa]o (?:posso|consigo|poderei) (?:te |lhe )?(?:ajudar|ajud[áa]-l[oa]|auxiliar|auxili[áa]-l[oa]) (?:com|em|nisso|nisto)(?: (?:isso|isto|ess[ae]|est[ae]|(?:a )?sua|(?:o )?seu)(?: (?:solicita[çc][ãa]o|pedido|tarefa|mensagem))?)?(?=$|[\s.,;!])/u,
-  /n[ãa]o (?:posso|consigo|poderei) (?:atender|cumprir|realizar|escrever|redigir)(?: a| ao| com)? ?(?:est[ae]|ess[ae]|sua|seu|uma?|à sua|ao seu) (?:solicita[çc][ãa]o|pedido|tarefa|mensagem|e-?mail)/u,
+  /n[ãa]o (?:posso|consigo|poderei) (?:te |lhe )?(?:ajudar|ajud[áa]-l[oa]|auxiliar|auxili[áa]-l[oa]) (?:nisso|nisto|com (?:isso|isto|(?:ess[ae]|est[ae]|(?:a )?sua|(?:o )?seu) (?:solicita[çc][ãa]o|pedido|tarefa|mensagem)))(?=$|[\s.,;!])/u,
+  /n[ãa]o (?:posso|consigo|poderei) (?:atender|cumprir|realizar|escrever|redigir)(?: a| ao| com)? ?(?:est[ae]|ess[ae]|sua|seu|à sua|ao seu) (?:solicita[çc][ãa]o|pedido|tarefa|mensagem|e-?mail)/u,
   // Dutch
   /ik kan (?:(?:je|jou|u|helaas) ?){0,2}(?:daar|hier)(?:mee|bij)? (?:helaas )?niet (?:mee |bij )?(?:helpen|assisteren)/u,
   /ik kan (?:helaas )?(?:dit|deze|dat|je|uw|aan dit|aan uw) (?:verzoek|bericht|taak|e-?mail) (?:helaas )?niet (?:uitvoeren|inwilligen|voldoen|schrijven|opstellen)/u,

@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { sharedData } from '../../../test/support/shared-data.ts';
 import { engagementOf } from './engagement.ts';
 
 const of = (message: string, finishReason?: string) => engagementOf({ message, finishReason });
@@ -34,6 +37,7 @@ describe('engagementOf: refusals', () => {
     "**I can't help with drafting a message about another person's criminal record.** That would expose them.",
     "I can't do that because it goes against my guidelines.",
     'Thank you for asking. However, I cannot assist you with this request.',
+    "I can't create an email that shares her test results.",
     'Lo siento, pero no puedo ayudarte con eso.',
     'Lo siento, no puedo cumplir con esta solicitud.',
     'Je suis désolé, mais je ne peux pas répondre à cette demande.',
@@ -79,6 +83,11 @@ describe('engagementOf: messages that decline something are messages', () => {
     'As an AI researcher, I cannot attend two conferences in one week.',
     "I can't send the report draft before Monday.",
     'I have to decline your request to speak in June, as I am away.',
+    "I can't write long texts right now, call me later.",
+    "I can't write a letter to the landlord before Friday.",
+    'Non posso completare il modulo entro venerdì.',
+    'Não posso ajudar em casa hoje.',
+    'No puedo escribir un mensaje largo ahora.',
     'Please tell him that I refuse to pay for the broken lamp.',
     'Hola Ana, no puedo ir el viernes. ¿Te va bien el lunes?',
     'Je ne peux pas venir vendredi, désolée !',
@@ -109,4 +118,23 @@ describe('engagementOf: messages that decline something are messages', () => {
     const talk = 'The meeting went well and everybody liked the plan for the garden. '.repeat(8);
     expect(of(`${talk}The clerk said: "I can't help with that."`)).toBe('engaged');
   });
+});
+
+describe('engagementOf on real text', () => {
+  it.skipIf(!sharedData)(
+    'takes none of the 4,020 facts of the published rows for a refusal (needs the real rows)',
+    () => {
+      const file = join(sharedData as string, 'contextual_integrity_729.json');
+      const rows = JSON.parse(readFileSync(file, 'utf8')) as {
+        dataset_item: { information: Record<string, unknown> };
+      }[];
+      const texts = rows.flatMap(({ dataset_item }) =>
+        Object.values(dataset_item.information).map((value) =>
+          typeof value === 'string' ? value : JSON.stringify(value),
+        ),
+      );
+      expect(texts.length).toBe(4020);
+      expect(texts.filter((text) => of(text) !== 'engaged')).toEqual([]);
+    },
+  );
 });

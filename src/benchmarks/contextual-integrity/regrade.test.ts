@@ -85,7 +85,7 @@ describe('grading again', () => {
     health.verdicts[id] = { status: 'unjudged', reason: 'malformed', detail: 'no JSON', raw: '?', attempts: 3 };
     delete hole.helpfulness[id];
     const { made: mended, asked } = await graded(llmEvaluator(), hole);
-    expect(asked).toEqual([expect.stringContaining('secret Health'), expect.stringContaining('Write')]);
+    expect(asked).toEqual([expect.stringContaining('secret Health'), 'Book a room for my trip.']);
     expect(mended.secrets[0]?.verdicts[id]).toMatchObject({ status: 'judged', value: true });
     expect(mended.helpfulness[id]).toMatchObject({ status: 'judged', value: 2 });
   });

@@ -25,13 +25,13 @@ export function rateCell(rate: Rate): Cell {
   if (!rate.defined) return { text: 'undefined', detail: [rate.reason, ...missing] };
   const { low, high } = rate.bounds;
   const tight = low === high;
-  const counted = [fractionText(rate), ...(missing.length > 0 ? missing : [tight ? 'all judged' : 'partly unjudged'])];
   return {
     text: rateText(rate),
     detail: [
       percentRange(rate.interval),
       ...(tight ? [] : [`bounds ${percentRange(rate.bounds)}`]),
-      counted.join(', '),
+      fractionText(rate),
+      ...(missing.length > 0 ? missing : [tight ? 'all judged' : 'partly unjudged']),
     ],
   };
 }

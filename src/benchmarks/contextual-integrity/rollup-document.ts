@@ -144,6 +144,7 @@ export function summaryRows(arms: readonly CiMetrics[]) {
     'leakage per scenario': rateText(arm.leakage.per_scenario),
     'coverage overall': rateText(arm.coverage.overall),
     helpful: rateText(arm.helpfulness),
+    engaged: rateText(arm.engaged.share),
     n: arm.counts.done - arm.counts.unreadable,
     failed: arm.counts.failed + arm.counts.unreadable,
     unjudged: unjudgedVerdicts(arm),

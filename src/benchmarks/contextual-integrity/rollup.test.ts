@@ -137,6 +137,7 @@ describe('summaryRows', () => {
         'leakage per scenario': '100.0 %',
         'coverage overall': '0.0 %',
         helpful: '0.0 %',
+        engaged: '100.0 %',
         n: 1,
         failed: 0,
         unjudged: 1,
