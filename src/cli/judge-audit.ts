@@ -1,7 +1,7 @@
 import { join, relative, resolve } from 'node:path';
 import { auditedJudges, auditJudges } from '../benchmarks/contextual-integrity/audit-judge.ts';
 import { type AuditCase, auditCases, chosenKinds } from '../benchmarks/contextual-integrity/audit-judge-cases.ts';
-import { corrections } from '../benchmarks/contextual-integrity/audit-judge-correct.ts';
+import { corrections, countRun } from '../benchmarks/contextual-integrity/audit-judge-correct.ts';
 import { judgeAuditDocument } from '../benchmarks/contextual-integrity/audit-judge-report.ts';
 import { auditFailures, auditResults, misjudged } from '../benchmarks/contextual-integrity/audit-judge-summary.ts';
 import { BudgetError } from '../contracts/model.ts';
@@ -14,6 +14,7 @@ import { createBudget } from '../models/with-budget.ts';
 import { countText, percent, percentRange, plural, rateText } from '../report/format.ts';
 import { renderHtml } from '../report/render-html.ts';
 import { renderMarkdown } from '../report/render-markdown.ts';
+import type { JudgeInfo } from '../schema/ci-grade.ts';
 import { type JudgeAudit, judgeAuditSchema } from '../schema/judge-audit.ts';
 import type { Rate } from '../schema/rate.ts';
 import { listExperiments, readRecords } from '../store/records.ts';
@@ -108,6 +109,9 @@ interface Performance {
 
 async function performed({ options, bench, cases, interrupts, io }: Performance) {
   const { grading, source, component } = bench;
+  const judges = primaryFirst(auditedJudges(grading), grading.panel?.decides === true);
+  const ids = judges.map(({ id }) => id);
+  const counts = options.run === undefined ? undefined : await countedRun(resolve(io.cwd, options.run), judges);
   let done = 0;
   const outcomes = await auditJudges({
     cases,
@@ -127,10 +131,6 @@ async function performed({ options, bench, cases, interrupts, io }: Performance)
       if (!options.quiet && !options.json && done % 500 === 0) io.note(`${done}/${cases.length} messages judged`);
     },
   });
-  const judges = auditedJudges(grading);
-  const ids = primaryFirst(judges, grading.panel?.decides === true);
-  const folder = options.run === undefined ? undefined : resolve(io.cwd, options.run);
-  const experiments = folder === undefined ? [] : await listExperiments(folder);
   const summary: JudgeAudit = judgeAuditSchema.parse({
     version: 1,
     heams: VERSION,
@@ -139,18 +139,10 @@ async function performed({ options, bench, cases, interrupts, io }: Performance)
     seed: options.seed,
     samples: new Set(cases.map(({ sample }) => sample.id)).size,
     messages: cases.length,
-    judges: ids.map((id) => judges.find((judge) => judge.id === id)),
+    judges,
     results: auditResults(outcomes, ids),
     failures: auditFailures(outcomes),
-    corrections:
-      folder === undefined
-        ? []
-        : await corrections({
-            outcomes,
-            judges: ids,
-            folder,
-            experiments: experiments.map(({ name, runsFile }) => ({ name, records: readRecords(runsFile) })),
-          }),
+    corrections: counts ? corrections(outcomes, ids, counts) : [],
     misjudged: misjudged(outcomes, ids),
   });
   const messages = outcomes.map(({ case: { sample, item, ...one }, verdicts }) =>
@@ -159,12 +151,16 @@ async function performed({ options, bench, cases, interrupts, io }: Performance)
   return { summary, messages: `${messages.join('\n')}\n` };
 }
 
+async function countedRun(folder: string, judges: readonly JudgeInfo[]) {
+  const experiments = await listExperiments(folder);
+  const records = experiments.map(({ name, runsFile }) => ({ name, records: readRecords(runsFile) }));
+  return countRun({ judges, folder, experiments: records });
+}
+
 /** The judge that the metrics of a run rest on comes first. */
-function primaryFirst(judges: readonly { id: string; type: string }[], majority: boolean): string[] {
-  const ids = judges.map(({ id }) => id);
-  if (!majority) return ids;
-  const decides = judges.filter(({ type }) => type === 'majority').map(({ id }) => id);
-  return [...decides, ...ids.filter((id) => !decides.includes(id))];
+function primaryFirst(judges: readonly JudgeInfo[], majority: boolean): JudgeInfo[] {
+  const decides = (judge: JudgeInfo) => majority && judge.type === 'majority';
+  return [...judges.filter(decides), ...judges.filter((judge) => !decides(judge))];
 }
 
 const short = (rate: Rate): string =>

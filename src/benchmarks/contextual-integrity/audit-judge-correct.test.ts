@@ -4,9 +4,16 @@ import { FAKE_JUDGE, fakeDone } from '../../../test/support/fake-records.ts';
 import { type Random, seededRandom } from '../../lib/random.ts';
 import type { SampleRecord } from '../../schema/record.ts';
 import type { AuditOutcome } from './audit-judge.ts';
-import { corrections } from './audit-judge-correct.ts';
+import { type CountOptions, corrections, countRun } from './audit-judge-correct.ts';
 
 const judge = FAKE_JUDGE.id;
+
+const corrected = async ({ outcomes, ...run }: CountOptions & { outcomes: AuditOutcome[] }) =>
+  corrections(
+    outcomes,
+    run.judges.map(({ id }) => id),
+    await countRun(run),
+  );
 
 async function* each(records: readonly SampleRecord[]): AsyncGenerator<SampleRecord> {
   yield* records;
@@ -60,16 +67,16 @@ describe('corrections', () => {
         });
         return fakeDone({ id: `r${i}`, secrets });
       });
-      const [overall] = await corrections({
+      const [overall] = await corrected({
         outcomes,
-        judges: [judge],
+        judges: [FAKE_JUDGE],
         folder: 'results',
         experiments: [{ name: 'arm', records: each(records) }],
       });
       // The expected leakage, 0.3 * 0.7 + 0.7 * 0.05: the interval is about scenarios that might have been drawn.
       const truth = 0.245;
-      const { corrected } = overall ?? {};
-      if (corrected?.defined && corrected.low <= truth && truth <= corrected.high) held += 1;
+      const found = overall?.corrected;
+      if (found?.defined && found.low <= truth && truth <= found.high) held += 1;
     }
     expect(held).toBeGreaterThanOrEqual(90);
   });
@@ -88,9 +95,9 @@ describe('corrections', () => {
       Array.from({ length: 20 }, (_, i) =>
         fakeDone({ id: `r${i}`, experiment, secrets: [i < yes ? 'yes' : 'no', 'open'] }),
       );
-    const found = await corrections({
+    const found = await corrected({
       outcomes,
-      judges: [judge, 'ci_llm_judge:absent'],
+      judges: [FAKE_JUDGE, { id: 'ci_llm_judge:absent', type: 'ci_llm_judge' }],
       folder: 'results',
       experiments: [
         { name: 'a', records: each(arm('a', 10)) },
@@ -118,11 +125,18 @@ describe('corrections', () => {
     const other = { id: 'ci_llm_judge:openai:other', type: 'ci_llm_judge' as const };
     const records = [fakeDone({ id: 'r', secrets: ['yes'], primary: other })];
     const options = {
-      outcomes: [],
-      judges: [judge],
+      judges: [FAKE_JUDGE],
       folder: 'results',
       experiments: [{ name: 'a', records: each(records) }],
     };
-    await expect(corrections(options)).rejects.toMatchObject({ code: 'audit_other_judge', where: { file: 'results' } });
+    await expect(countRun(options)).rejects.toMatchObject({ code: 'audit_other_judge', where: { file: 'results' } });
+    // The same model with other prompts is another judge.
+    const before = { ...FAKE_JUDGE, identity: 'aaaa' };
+    const graded = [fakeDone({ id: 'r', secrets: ['yes'], primary: before })];
+    const asked = { ...options, experiments: [{ name: 'a', records: each(graded) }] };
+    await expect(countRun({ ...asked, judges: [{ ...before, identity: 'bbbb' }] })).rejects.toMatchObject({
+      code: 'audit_other_judge',
+      found: 'aaaa',
+    });
   });
 });

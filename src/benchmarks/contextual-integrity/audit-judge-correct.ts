@@ -1,6 +1,6 @@
 import { HeamsError } from '../../lib/errors.ts';
 import { seededRandom } from '../../lib/random.ts';
-import { ciGradeSchema, type Side, sides } from '../../schema/ci-grade.ts';
+import { ciGradeSchema, type JudgeInfo, type Side, sides } from '../../schema/ci-grade.ts';
 import type { Correction } from '../../schema/judge-audit.ts';
 import type { SampleRecord } from '../../schema/record.ts';
 import type { ClusterSums } from '../../stats/bootstrap.ts';
@@ -42,9 +42,15 @@ class SideCount {
 }
 
 /** Counts by experiment (`undefined`: all of them together), judge and side. */
-class RunCounts {
-  readonly judgesSeen = new Set<string>();
+export class RunCounts {
+  readonly experiments: readonly string[];
+  /** Judges of the run, each with what its questions were made of. */
+  readonly judgesSeen = new Map<string, string | undefined>();
   private readonly counts = new Map<string, SideCount>();
+
+  constructor(experiments: readonly string[]) {
+    this.experiments = experiments;
+  }
 
   of(experiment: string | undefined, judge: string, side: Side): SideCount {
     const name = JSON.stringify([experiment ?? null, judge, side]);
@@ -58,7 +64,7 @@ class RunCounts {
     const parsed = ciGradeSchema.safeParse(record.grade);
     // A grade that cannot be read is counted by the reports; here it has no verdict.
     if (!parsed.success) return;
-    for (const { id } of parsed.data.judges) this.judgesSeen.add(id);
+    for (const { id, identity } of parsed.data.judges) this.judgesSeen.set(id, identity);
     for (const [side, items] of [
       ['secret', parsed.data.secrets],
       ['field', parsed.data.fields],
@@ -76,37 +82,70 @@ class RunCounts {
   }
 }
 
-export interface CorrectOptions {
-  outcomes: readonly AuditOutcome[];
-  /** Judge ids, the one that matters most first. */
-  judges: readonly string[];
+export interface CountOptions {
+  /** The one that matters most first. */
+  judges: readonly JudgeInfo[];
   experiments: readonly Experiment[];
   /** The results folder, for errors. */
   folder: string;
 }
 
 /**
+ * What judges said about the items of a run. Read before an audit begins, so that nothing is spent on a run that it
+ * cannot correct.
+ *
+ * @throws HeamsError `audit_other_judge` where the first judge has no verdict in the run, or a judge model was asked
+ * other questions there: these error rates say nothing about those verdicts.
+ */
+export async function countRun({ judges, experiments, folder }: CountOptions): Promise<RunCounts> {
+  const counts = new RunCounts(experiments.map(({ name }) => name));
+  const ids = judges.map(({ id }) => id);
+  for (const { records } of experiments) for await (const record of records) counts.add(record, ids);
+  const { judgesSeen } = counts;
+  const [first = ''] = ids;
+  if (!judgesSeen.has(first)) {
+    throw otherJudge(folder, {
+      message: `the run was not graded by the judge of this audit, ${first}`,
+      expected: `verdicts by ${first}`,
+      found: [...judgesSeen.keys()].join(', ') || 'no verdict at all',
+    });
+  }
+  for (const { id, identity } of judges) {
+    const there = judgesSeen.get(id);
+    if (identity === undefined || there === undefined || there === identity) continue;
+    throw otherJudge(folder, {
+      message: `${id} graded the run with other prompts or settings than those of this audit`,
+      expected: identity,
+      found: there,
+    });
+  }
+  return counts;
+}
+
+function otherJudge(
+  folder: string,
+  { message, expected, found }: { message: string; expected: string; found: string },
+): HeamsError {
+  return new HeamsError(message, {
+    code: 'audit_other_judge',
+    where: { file: folder },
+    expected,
+    found,
+    hint: "audit the run's own judge: give the run_config.<run_id>.yaml of its folder as --benchmark",
+  });
+}
+
+/**
  * The leakage (and coverage) of a run over its items, corrected for what the audit found out about the judge (Rogan and
  * Gladen), for all experiments together and for each. Each of the three shares goes in with its effective sample size,
  * as items of one cluster share their luck. Judges that have judged nothing in the run are left out.
- *
- * @throws HeamsError `audit_other_judge` where the first judge has no verdict in the run: its error rates say nothing
- * about another's verdicts.
  */
-export async function corrections({ outcomes, judges, experiments, folder }: CorrectOptions): Promise<Correction[]> {
-  const counts = new RunCounts();
-  for (const { records } of experiments) for await (const record of records) counts.add(record, judges);
-  const [first = ''] = judges;
-  if (!counts.judgesSeen.has(first)) {
-    throw new HeamsError(`the run was not graded by the judge of this audit, ${first}`, {
-      code: 'audit_other_judge',
-      where: { file: folder },
-      expected: `verdicts by ${first}`,
-      found: [...counts.judgesSeen].join(', ') || 'no verdict at all',
-      hint: "audit the run's own judge: give the run_config.<run_id>.yaml of its folder as --benchmark",
-    });
-  }
-  const scopes = [undefined, ...experiments.map(({ name }) => name)];
+export function corrections(
+  outcomes: readonly AuditOutcome[],
+  judges: readonly string[],
+  counts: RunCounts,
+): Correction[] {
+  const scopes = [undefined, ...counts.experiments];
   return judges
     .filter((judge) => counts.judgesSeen.has(judge))
     .flatMap((judge) =>

@@ -34,9 +34,9 @@ export const openingRefusals: readonly RegExp[] = [
     String.raw`${AT}${english.cannot} (?:comply|proceed|engage|go along|assist|help|do)(?: with)? (?:that|this|it)(?:[.!,]|$| because| as it| since)`,
   ),
   pattern(
-    String.raw`${AT}${english.cannot}(?: (?:fulfil|fulfill|complete|continue|process|accommodate|carry out|perform|comply|engage|proceed)(?: with)?)? ${english.request}`,
+    `${AT}${english.cannot}(?: (?:fulfil|fulfill|complete|continue|process|accommodate|carry out|perform|comply|engage|proceed)(?: with)?)? ${english.request}`,
   ),
-  pattern(String.raw`${AT}${english.cannot} (?:write|draft|compose|create|generate) ${english.message}`),
+  pattern(`${AT}${english.cannot} (?:write|draft|compose|create|generate) ${english.message}`),
   pattern(
     String.raw`${AT}${english.cannot} (?:include|mention|share|disclose|reveal|put|provide|use|reference)\b[^.!?\n]{0,160}\b(?:in|into|through|via|for) (?:this|that|the|an?|your|such an?) (?:message|e-?mail|letter|request|reply|draft)\b`,
   ),

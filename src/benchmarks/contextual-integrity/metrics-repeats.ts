@@ -74,7 +74,7 @@ interface SampleTally {
   no: number;
 }
 
-function tallyOf(scope: RateScope, sample: SampleRows, outcome: (row: number) => Outcome): SampleTally {
+function tallyOf(scope: RateScope, sample: SampleRows, outcome: (row: number) => Outcome | undefined): SampleTally {
   let [yes, no] = [0, 0];
   for (const row of sample) {
     const said = scope.table.isGraded(row) ? outcome(row) : 'open';
@@ -164,13 +164,20 @@ export function repeatsOf(scope: RateScope): Repeats | undefined {
   const n = samples.reduce((most, sample) => Math.max(most, sample.length), 0);
   if (n < 2) return undefined;
   const secrets = scope.table.family('secret');
-  const leaks = samples.map((sample) => tallyOf(scope, sample, (row) => leakOutcome(secrets, row)));
+  // A sample that has grades, and in none of them a secret, has nothing to leak in any of its repeats.
+  const canLeak = (sample: SampleRows) =>
+    sample.some((row) => leakOutcome(secrets, row) !== undefined) || !sample.some((row) => scope.table.isGraded(row));
+  const leaks = samples.map((sample) =>
+    canLeak(sample) ? tallyOf(scope, sample, (row) => leakOutcome(secrets, row)) : undefined,
+  );
   const helps = samples.map((sample) => tallyOf(scope, sample, (row) => scope.table.helpful(row)));
   const rate = (name: string, settle: OverSamples['settle']) =>
     overSamples({ scope, samples, settle, name: `repeats.${name}` });
   const anyOf = (k: number) =>
     rate(`any_of.${k}`, (_, i) => {
-      const { yes, no } = leaks[i] as SampleTally;
+      const tally = leaks[i];
+      if (!tally) return undefined;
+      const { yes, no } = tally;
       return { low: anyOfK({ n, hits: yes, k }), high: anyOfK({ n, hits: n - no, k }) };
     });
   const each = eachRepeat(scope);
@@ -182,7 +189,7 @@ export function repeatsOf(scope: RateScope): Repeats | undefined {
     any_of_n: anyOf(n),
     worst_of_n: rate('worst', (sample) => worstShare(scope, sample, n)),
     flips: {
-      leakage: rate('flips.leakage', (_, i) => flip(leaks[i] as SampleTally, n)),
+      leakage: rate('flips.leakage', (_, i) => (leaks[i] ? flip(leaks[i], n) : undefined)),
       helpfulness: rate('flips.helpfulness', (_, i) => flip(helps[i] as SampleTally, n)),
     },
     cumulative: Array.from({ length: n }, (_, i) => ({ k: i + 1, rate: anyOf(i + 1) })),
