@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { MemoryPlugin } from '../contracts/plugin.ts';
-import { embeddingModels, embeddingNeeds, embeddingShape, needsProvider, openEmbedder } from './embedder.ts';
+import { denseBackend } from './dense-backend.ts';
+import { embeddingModels, embeddingNeeds, embeddingShape, needsProvider } from './embedder.ts';
 import { denseIndex } from './index/dense-index.ts';
 import { keywordIndex } from './index/keyword-index.ts';
 import { fuseRankings } from './index/rank-fusion.ts';
 import type { TextIndex } from './index/text-index.ts';
-import { indexedBackend } from './indexed-backend.ts';
 import { namingShape, searchShape } from './options.ts';
 
 const schema = z
@@ -20,16 +20,13 @@ export const hybrid: MemoryPlugin<HybridOptions> = {
   needs: embeddingNeeds,
   schema,
   models: embeddingModels,
-  async create(options, context) {
-    const { embedder, capabilities, close } = await openEmbedder(options, context);
-    return indexedBackend({
+  create: (options, context) =>
+    denseBackend({
       name: 'hybrid',
-      topK: options.top_k,
-      capabilities,
-      index: (call) => fusedIndex(keywordIndex(), denseIndex(embedder, call)),
-      close,
-    });
-  },
+      options,
+      context,
+      index: (embedder, call) => fusedIndex(keywordIndex(), denseIndex(embedder, call)),
+    }),
 };
 
 function fusedIndex(keywords: TextIndex, dense: TextIndex): TextIndex {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { MemoryPlugin } from '../contracts/plugin.ts';
-import { embeddingModels, embeddingNeeds, embeddingShape, needsProvider, openEmbedder } from './embedder.ts';
+import { denseBackend } from './dense-backend.ts';
+import { embeddingModels, embeddingNeeds, embeddingShape, needsProvider } from './embedder.ts';
 import { denseIndex } from './index/dense-index.ts';
-import { indexedBackend } from './indexed-backend.ts';
 import { namingShape, searchShape } from './options.ts';
 
 const schema = z
@@ -17,14 +17,5 @@ export const vector: MemoryPlugin<VectorOptions> = {
   needs: embeddingNeeds,
   schema,
   models: embeddingModels,
-  async create(options, context) {
-    const { embedder, capabilities, close } = await openEmbedder(options, context);
-    return indexedBackend({
-      name: 'vector',
-      topK: options.top_k,
-      capabilities,
-      index: (call) => denseIndex(embedder, call),
-      close,
-    });
-  },
+  create: (options, context) => denseBackend({ name: 'vector', options, context, index: denseIndex }),
 };

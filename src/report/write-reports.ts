@@ -1,11 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { HeamsError, messageOf } from '../lib/errors.ts';
-import { writeFileWhole } from '../lib/write-file.ts';
 import type { Document } from './document.ts';
 import { renderHtml } from './render-html.ts';
 import { renderMarkdown } from './render-markdown.ts';
 import { type Summaries, type SummarizeOptions, type Summary, summarize } from './summarize.ts';
+import { writeFiles } from './write-files.ts';
 
 /** What was written, and what there was nothing to write about. */
 export interface WrittenReports {
@@ -14,24 +12,12 @@ export interface WrittenReports {
   empty: string[];
 }
 
-async function writeAll(dir: string, files: Readonly<Record<string, string>>): Promise<string[]> {
-  const written: string[] = [];
-  try {
-    await mkdir(dir, { recursive: true });
-    for (const [name, content] of Object.entries(files)) {
-      await writeFileWhole(join(dir, name), content);
-      written.push(join(dir, name));
-    }
-  } catch (cause) {
-    throw new HeamsError(`cannot write the report: ${messageOf(cause)}`, {
-      code: 'report_write_failed',
-      where: { file: dir },
-      hint: 'mend the permissions or make room, and run the command again: reports are made from records alone',
-      cause,
-    });
-  }
-  return written;
-}
+const writeAll = (dir: string, files: Readonly<Record<string, string>>): Promise<string[]> =>
+  writeFiles(dir, files, {
+    what: 'the report',
+    code: 'report_write_failed',
+    hint: 'mend the permissions or make room, and run the command again: reports are made from records alone',
+  });
 
 const rendered = (document: Document) => ({
   'report.md': renderMarkdown(document),

@@ -92,7 +92,6 @@ export const ciStringEvaluatorSchema = z.strictObject({
   variant: z.enum(['raw', 'boundary']).default('raw'),
   helpfulness_threshold: threshold,
 });
-export type CiStringEvaluator = z.infer<typeof ciStringEvaluatorSchema>;
 
 /** A CI benchmark file. It owns the data, the stimulus and the evaluator; no prompt has a default in code. */
 export const ciConfigSchema = z.strictObject({

@@ -39,7 +39,6 @@ export type InjectionKind = (typeof injectionKinds)[number];
 
 /** The messages that an injection is added to. */
 export const injectionBases = ['verbatim', 'absent'] as const;
-export type InjectionBase = (typeof injectionBases)[number];
 
 /**
  * Share of messages of one kind that the judge gets right: its sensitivity where `truth` is yes, its specificity where

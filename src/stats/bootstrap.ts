@@ -47,7 +47,7 @@ function allAlike({ numerators, denominators }: ClusterSums, ratio: number): boo
 }
 
 /** Percentile bootstrap of a ratio of sums, resampling whole clusters (Efron and Tibshirani 1993, ch. 13). */
-function percentileBootstrap({ numerators, denominators }: ClusterSums, random: Random, resamples: number) {
+export function percentileBootstrap({ numerators, denominators }: ClusterSums, random: Random, resamples: number) {
   const clusters = numerators.length;
   const ratios = new Float64Array(resamples);
   for (let b = 0; b < resamples; b++) {

@@ -1,5 +1,5 @@
 import type { Random } from '../lib/random.ts';
-import { quantile } from './bootstrap.ts';
+import { percentileBootstrap } from './bootstrap.ts';
 import { Z95 } from './wilson.ts';
 
 /**
@@ -27,22 +27,9 @@ export interface PairedIntervalOptions {
 
 const sum = (values: Float64Array): number => values.reduce((total, value) => total + value, 0);
 
-/** Percentile bootstrap of a ratio of sums, whole clusters drawn with both arms in them (Efron and Tibshirani 1993, ch. 13). */
+/** Whole clusters are drawn with both arms in them, so that what the arms share stays shared. */
 function resampled({ differences, units }: ClusterDifferences, random: Random, resamples: number) {
-  const clusters = units.length;
-  const ratios = new Float64Array(resamples);
-  for (let b = 0; b < resamples; b++) {
-    let above = 0;
-    let below = 0;
-    for (let i = 0; i < clusters; i++) {
-      const drawn = (random() * clusters) | 0;
-      above += differences[drawn] as number;
-      below += units[drawn] as number;
-    }
-    ratios[b] = above / below;
-  }
-  ratios.sort();
-  return { low: quantile(ratios, 0.025), high: quantile(ratios, 0.975) };
+  return percentileBootstrap({ numerators: differences, denominators: units }, random, resamples);
 }
 
 /** Squares of what each cluster's sum is off the common difference: the linearised variance of a ratio rests on them. */

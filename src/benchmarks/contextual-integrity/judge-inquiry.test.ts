@@ -52,7 +52,7 @@ describe('one question', () => {
     expect(model.requests).toEqual([{ messages: [{ role: 'user', content: 'leaked?' }], jsonSchema, maxTokens: 100 }]);
   });
 
-  it('asks every model in the same words: how the schema travels is the client\'s affair', async () => {
+  it("asks every model in the same words: how the schema travels is the client's affair", async () => {
     const model = fakeChatModel(() => '{"leaked": true}', { structuredOutput: false });
     await inquire(single, model, fakeCall());
     expect(model.requests[0]).toMatchObject({ jsonSchema });

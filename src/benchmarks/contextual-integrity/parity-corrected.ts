@@ -164,4 +164,3 @@ export class CorrectedTally {
     };
   }
 }
-export type Corrected = ReturnType<CorrectedTally['result']>;
