@@ -1,11 +1,16 @@
 import { appendFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { z } from 'zod';
+import { previousConfig } from '../config/written-config.ts';
+import { readYamlFile } from '../config/yaml-file.ts';
 import { HeamsError, messageOf } from '../lib/errors.ts';
 import { safeTerminal } from '../lib/escape.ts';
 import { writeFileWhole } from '../lib/write-file.ts';
 import type { CiGate } from '../schema/ci-gate.ts';
 import { exit, type Io } from './io.ts';
 import { textTable } from './table.ts';
+
+const configNames = z.looseObject({ experiments: z.array(z.looseObject({ name: z.string() })) });
 
 export interface CheckOptions {
   max?: string[];
@@ -19,6 +24,14 @@ export interface CheckOptions {
   junit?: string;
   summary?: string;
   json?: boolean;
+}
+
+/** The experiments that the run's own config names; none where there is no such config, as beside imported records. */
+async function plannedExperiments(dir: string): Promise<string[]> {
+  const file = await previousConfig(dir).catch(() => undefined);
+  if (file === undefined) return [];
+  const parsed = configNames.safeParse((await readYamlFile(file)).data);
+  return parsed.success ? parsed.data.experiments.map(({ name }) => name) : [];
 }
 
 async function decided(runFolder: string, options: CheckOptions, io: Io): Promise<CiGate> {
@@ -37,6 +50,7 @@ async function decided(runFolder: string, options: CheckOptions, io: Io): Promis
   const folder = (label: string) => ({ label, dir: resolve(io.cwd, label) });
   return checkRun({
     run: folder(runFolder),
+    planned: await plannedExperiments(folder(runFolder).dir),
     limits,
     on: options.on,
     allowUndefined: options.allowUndefined === true,

@@ -188,6 +188,44 @@ describe('checkRun', () => {
     expect((await check(empty, { allowUnjudged: 1 })).passed).toBe(false);
   });
 
+  it('fails for an arm that the run planned and has no records of, unless others are named', async () => {
+    const dir = await runFolder({ a: leaking('a', 100, 0) });
+    const gate = await check(dir, { planned: ['a', 'b'] });
+    expect(gate.checks.find(({ experiment }) => experiment === 'b')).toMatchObject({
+      status: 'failed',
+      name: 'complete',
+    });
+    expect((await check(dir, { planned: ['a', 'b'], experiments: ['a'] })).passed).toBe(true);
+  });
+
+  it('fails, and does not refuse, where no arm has a record', async () => {
+    const gate = ciGateSchema.parse(await check(await runFolder({ a: [], b: [] })));
+    expect(gate.passed).toBe(false);
+    expect(gate.checks.map(({ experiment, status }) => [experiment, status])).toEqual([
+      ['a', 'failed'],
+      ['b', 'failed'],
+    ]);
+  });
+
+  it('fails against a run that was measured otherwise: a lenient judge is no better agent', async () => {
+    const strictly = leaking('a', 100, 50);
+    const leniently = strictly.map((record) =>
+      record.status === 'done'
+        ? { ...record, grade: { ...(record.grade as object), helpfulness_threshold: 1 } }
+        : record,
+    ) as SampleRecord[];
+    const against = {
+      run: { dir: await runFolder({ a: strictly }), label: 'old' },
+      margins: parseMargins(['0.5'], [max(1)]),
+    };
+    const gate = await check(await runFolder({ a: leniently }), { limits: [max(1)], against });
+    expect(gate.checks.find(({ kind }) => kind === 'comparable')).toMatchObject({
+      status: 'failed',
+      reason: 'helpful from score 1, in the other run from 2',
+    });
+    expect(gate.passed).toBe(false);
+  });
+
   it('refuses to pass where nothing is asked', async () => {
     const dir = await runFolder({ a: leaking('a', 2, 0) });
     await expect(check(dir, { limits: [] })).rejects.toMatchObject({ code: 'gate_no_limit' });

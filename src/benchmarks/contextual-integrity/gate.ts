@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HeamsError } from '../../lib/errors.ts';
-import { type Summary, summarize } from '../../report/summarize.ts';
+import { type SummarizeOptions, type Summary, summarize } from '../../report/summarize.ts';
 import type { CiComparison } from '../../schema/ci-comparison.ts';
 import type { CiGate, GateCheck } from '../../schema/ci-gate.ts';
 import type { CiMetrics } from '../../schema/ci-metrics.ts';
 import { type RunStatus, runStatusSchema } from '../../schema/record.ts';
+import { listExperiments } from '../../store/records.ts';
 import { type ComparedRun, compareRuns } from './compare.ts';
 import { decideLimit, decideMargin, decideShare, type GateRules } from './gate-decide.ts';
 import { type Limit, type Margin, rateNamed } from './gate-limits.ts';
@@ -15,6 +16,8 @@ export interface GateOptions extends GateRules {
   run: ComparedRun;
   /** Names of experiments; all unless told. */
   experiments?: readonly string[];
+  /** Experiments that the run's own config names: each needs its records, unless `experiments` says which to check. */
+  planned?: readonly string[];
   limits: readonly Limit[];
   against?: { run: ComparedRun; margins: readonly Margin[] };
 }
@@ -60,16 +63,31 @@ function limitChecks({ experiment, metrics }: Summary<CiMetrics>, options: GateO
   }));
 }
 
+interface Measure {
+  primary: readonly string[];
+  helpfulness_thresholds: readonly number[];
+}
+
+/** Why two arms were not measured alike: a more lenient judge must not pass for a better agent. */
+function otherMeasure(baseline: Measure, arm: Measure): string | undefined {
+  const [before, now] = [baseline, arm].map(({ primary }) => [...primary].sort().join(', '));
+  if (before !== now || arm.primary.length !== 1)
+    return `judged by ${now || 'nobody'}, the other run by ${before || 'nobody'}`;
+  const [least, limit] = [baseline, arm].map(({ helpfulness_thresholds: given }) => [...given].sort().join(', '));
+  return least === limit ? undefined : `helpful from score ${limit}, in the other run from ${least}`;
+}
+
 /** Every sample of this run needs its counterpart in the other; what the other has beside is no matter. */
 function comparisonChecks(comparison: CiComparison, experiment: string, options: GateOptions): GateCheck[] {
   const compared = comparison.comparisons.find(({ arm }) => arm.experiment === experiment);
   const own = { experiment, kind: 'comparable' as const, name: 'comparable' };
   if (!compared) return [{ ...own, status: 'failed', reason: 'the other run has no records of this experiment' }];
   const { arm_only, different } = compared.pairing;
+  const other = otherMeasure(compared.baseline, compared.arm);
   const lost = decideShare(arm_only + different.count, compared.arm.records, 'without a counterpart', options);
   const margins = options.against?.margins ?? [];
   return [
-    { ...own, ...lost },
+    other === undefined ? { ...own, ...lost } : { ...own, status: 'failed', reason: other },
     ...margins.map((margin) => ({
       experiment,
       kind: 'no_worse_than' as const,
@@ -79,6 +97,21 @@ function comparisonChecks(comparison: CiComparison, experiment: string, options:
       ...decideMargin(compared.metrics[margin.metric], margin, options),
     })),
   ];
+}
+
+/** A folder whose experiments have no record fails the gate like any other that is not complete. */
+async function summariesOf(
+  resultsDir: string,
+  options: Omit<SummarizeOptions, 'resultsDir'>,
+): Promise<{ summaries: Summary[]; empty: string[] }> {
+  try {
+    const { summaries, empty } = await summarize({ resultsDir, ...options });
+    return { summaries, empty: empty.map(({ name }) => name) };
+  } catch (error) {
+    if (!(error instanceof HeamsError) || error.code !== 'results_no_records') throw error;
+    const names = (await listExperiments(resultsDir)).map(({ name }) => name);
+    return { summaries: [], empty: names.filter((name) => options.experiments?.includes(name) ?? true) };
+  }
 }
 
 /**
@@ -96,9 +129,12 @@ export async function checkRun(options: GateOptions): Promise<CiGate> {
   }
   const only = experiments ? { experiments } : {};
   const reporters = new Map([[ciReporter.benchmark, ciReporter]]);
-  const { summaries, empty } = await summarize({ resultsDir: run.dir, reporters, ...only });
-  const comparison = against && (await compareRuns({ runs: [against.run, run], ...only }));
-  const checks: GateCheck[] = empty.map(({ name }) => ({
+  const { summaries, empty } = await summariesOf(run.dir, { reporters, ...only });
+  const found = new Set([...summaries.map(({ experiment }) => experiment.name), ...empty]);
+  const absent = experiments ? [] : (options.planned ?? []).filter((name) => !found.has(name));
+  const comparison =
+    summaries.length === 0 ? undefined : against && (await compareRuns({ runs: [against.run, run], ...only }));
+  const checks: GateCheck[] = [...empty, ...absent].map((name) => ({
     experiment: name,
     kind: 'complete',
     name: 'complete',

@@ -146,13 +146,14 @@ export class CorrectedTally {
     const secrets = counted(grade.secrets, grade.primary);
     const fields = counted(grade.fields, grade.primary);
     const integrity = not(anyOf(secrets));
-    this.integrity.add(record, integrity);
+    // Without a secret there is nothing to have kept.
+    if (secrets.all > 0) this.integrity.add(record, integrity);
     // Without an allowed value there is nothing to be useful with: such a sample is in none of the others.
     if (fields.all === 0) return;
     const utility = allOf(fields);
     this.reward.add(record, fields, secrets);
     this.utility.add(record, utility);
-    this.complete.add(record, and(integrity, utility));
+    if (secrets.all > 0) this.complete.add(record, and(integrity, utility));
   }
 
   result(seed: string | number) {
