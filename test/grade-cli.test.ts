@@ -37,7 +37,6 @@ describe('heams grade, import and parity', { timeout: 60_000 }, () => {
     [['x', '--responses', 'answers.jsonl'], 'either the folder of a run, or a file of messages'],
     [['--responses', 'answers.jsonl'], 'add --benchmark <file>'],
     [['--responses', 'answers.jsonl', '--benchmark', 'benchmark.yaml', '--judge', 'x:y'], '--judge goes with'],
-    [['x', '--benchmark', 'benchmark.yaml', '--allow-missing'], '--allow-missing goes with --responses'],
     [['x'], 'add --benchmark <file>, --judge <model>, or both'],
     [['out', '--benchmark', 'benchmark.yaml'], 'choose another --output-dir'],
     [['nowhere', '--benchmark', 'benchmark.yaml'], 'there is no such results folder'],

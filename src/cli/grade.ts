@@ -67,9 +67,8 @@ async function ofResponses(file: string, options: GradeOptions, io: Io): Promise
 }
 
 async function ofRun(folder: string, options: GradeOptions, outputDir: string, io: Io): Promise<Run> {
-  const { judge, name, allowMissing, ...rest } = options;
+  const { judge, name, ...rest } = options;
   if (name !== undefined) throw wrongUse('--name goes with --responses', 'the arms keep their names');
-  if (allowMissing !== undefined) throw wrongUse('--allow-missing goes with --responses', 'leave it out');
   const resultsDir = resolve(io.cwd, folder);
   if (resultsDir === outputDir) {
     throw wrongUse('a run cannot be graded into its own folder', 'choose another --output-dir: both stay readable');

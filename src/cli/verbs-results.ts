@@ -73,7 +73,10 @@ export function addGradeVerbs({ add, done, io }: Verbs): void {
     .option('--benchmark <file>', 'the benchmark file, or a run file that names one')
     .option('--judge <model>', 'this judge model instead of the one in the benchmark file')
     .option('--name <arm>', 'name of the arm that the messages become (default "external")')
-    .option('--allow-missing', 'count samples without a message as failed, instead of refusing the file')
+    .option(
+      '--allow-missing',
+      'take what is there, instead of refusing an unfinished run or a file that lacks messages',
+    )
     .requiredOption('--output-dir <folder>', 'where to write the results; the same command resumes')
     .option('--limit <n>', 'take the first n samples', positiveInteger)
     .option('--concurrency <n>', 'samples in flight at once', positiveInteger)

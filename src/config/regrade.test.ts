@@ -1,6 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { judgedRunFiles } from '../../test/support/judged-run.ts';
 import { type Loopback, type LoopbackOptions, startLoopback } from '../../test/support/loopback-chat.ts';
 import { ruleAnswer } from '../../test/support/loopback-judge.ts';
@@ -153,6 +153,38 @@ describe('grading a run again', { timeout: 60_000 }, () => {
     const { records } = await gradeAgain('differs');
     const codes = records.map((record) => (record.status === 'failed' ? record.error.code : 'done')).sort();
     expect(codes).toEqual(['done', 'graded_sample_differs', 'graded_sample_missing']);
+  });
+
+  it('refuses an arm with fewer records than it planned, unless told to take what is there', async () => {
+    const [first, second] = await recordsOf('source');
+    if (!first || !second) throw new Error('the run has records');
+    await rewrite([first, second]);
+    await expect(gradeAgain('part')).rejects.toMatchObject({
+      code: 'grade_unfinished_run',
+      where: { file: project.path('source/arm/runs.jsonl') },
+      expected: '3 records, as planned',
+      found: '2',
+    });
+    expect((await gradeAgain('allowed', benchmark, { allowMissing: true })).records).toHaveLength(2);
+    await writeFile(project.path('source/arm/run_status.json'), '{');
+    await expect(gradeAgain('damaged')).rejects.toMatchObject({ code: 'grade_bad_status' });
+    // Without a status, as beside records from elsewhere, nothing is known of a plan.
+    await rm(project.path('source/arm/run_status.json'));
+    expect((await gradeAgain('foreign')).records).toHaveLength(2);
+  });
+
+  it('refuses a run with an experiment that has no record', async () => {
+    const [first] = await recordsOf('source');
+    const config = project.path(`source/run_config.${first?.run_id}.yaml`);
+    const written = parse(await readFile(config, 'utf8')) as { experiments: object[] };
+    const experiments = [...written.experiments, { ...written.experiments[0], name: 'other_arm' }];
+    await writeFile(config, stringify({ ...written, experiments }));
+    await expect(gradeAgain('half')).rejects.toMatchObject({
+      code: 'grade_unfinished_run',
+      where: { file: project.path('source') },
+      found: 'none of other_arm',
+    });
+    expect((await gradeAgain('half', benchmark, { allowMissing: true })).records).toHaveLength(SAMPLES);
   });
 
   it('takes the first samples, whatever the dataset’s limit', async () => {

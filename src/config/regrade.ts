@@ -1,4 +1,5 @@
-import { basename, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Benchmark, LoadedSamples, Sample } from '../contracts/benchmark.ts';
 import type { BenchmarkPlugin } from '../contracts/plugin.ts';
@@ -6,7 +7,7 @@ import { HeamsError } from '../lib/errors.ts';
 import { hashOf } from '../lib/hash.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { Json } from '../schema/json.ts';
-import type { Fact, SampleRecord } from '../schema/record.ts';
+import { type Fact, type RunStatus, runStatusSchema, type SampleRecord } from '../schema/record.ts';
 import { type ExperimentFolder, listExperiments, readRecords } from '../store/records.ts';
 import { composedSettings, type Pace, recordedArm, wrapped } from './recorded-run.ts';
 import type { Registry } from './registry.ts';
@@ -20,6 +21,8 @@ export interface RegradeInput extends Pace {
   benchmark: Component<BenchmarkPlugin>;
   judgeModelId?: string;
   limit?: number;
+  /** Grade what is there of a run that is not finished, in place of refusing it. */
+  allowMissing?: boolean;
   registry: Registry;
 }
 
@@ -34,6 +37,8 @@ interface Survey {
   samples: Map<string, Known>;
   repeats: number;
   arms: ArmSurvey[];
+  /** How many jobs of each experiment have a record, done or failed; experiments without any are in here too. */
+  counts: { experiment: ExperimentFolder; records: number }[];
 }
 
 interface ArmSurvey extends ExperimentFolder {
@@ -53,11 +58,13 @@ const namesFacts = ({ stored = [], reply }: SampleRecord): boolean =>
 
 /** Reads every record once. Holds some bytes a sample. */
 async function survey(resultsDir: string, benchmark: string): Promise<Survey> {
-  const found: Survey = { samples: new Map(), repeats: 1, arms: [] };
+  const found: Survey = { samples: new Map(), repeats: 1, arms: [], counts: [] };
   for (const experiment of await listExperiments(resultsDir)) {
     let arm: ArmSurvey | undefined;
+    let records = 0;
     for await (const record of readRecords(experiment.runsFile)) {
       if (record.benchmark !== benchmark) throw otherBenchmark(experiment.runsFile, benchmark, record.benchmark);
+      records += 1;
       arm ??= { ...experiment, first: record, provenance: false };
       arm.provenance ||= namesFacts(record);
       found.repeats = Math.max(found.repeats, record.repeat + 1);
@@ -66,6 +73,7 @@ async function survey(resultsDir: string, benchmark: string): Promise<Survey> {
       }
     }
     if (arm) found.arms.push(arm);
+    found.counts.push({ experiment, records });
   }
   if (found.arms.length > 0) return found;
   throw new HeamsError('the experiments of this folder have no record yet, so there is nothing to grade', {
@@ -84,9 +92,53 @@ function otherBenchmark(file: string, expected: string, found: string): HeamsErr
   });
 }
 
-const writtenSchema = z.looseObject({ name: z.string(), seed: z.int() });
+/** The status beside the records; nothing where there is none, as for records that came from elsewhere. */
+async function statusOf(dir: string): Promise<RunStatus | undefined> {
+  const file = join(dir, 'run_status.json');
+  try {
+    return runStatusSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new HeamsError('this is no status of a run', {
+      code: 'grade_bad_status',
+      where: { file },
+      hint: 'run the same `heams run` again, which writes the file anew, or pass --allow-missing',
+      cause,
+    });
+  }
+}
 
-/** Name and seed of the graded run, from the config that it left; nothing where it left none. */
+/**
+ * Refuses a run that is not finished. The new run plans what it finds, so a sample without a record, or an experiment
+ * without any, would be missing from it without a word: it could be the one that leaks.
+ */
+async function refuseUnfinished(resultsDir: string, { arms, counts }: Survey, named: readonly string[]): Promise<void> {
+  for (const { experiment, records } of counts) {
+    const planned = (await statusOf(experiment.dir))?.planned ?? 0;
+    if (records < planned) throw unfinished(experiment.runsFile, `${planned} records, as planned`, `${records}`);
+  }
+  const bare = named.filter((name) => !arms.some((arm) => arm.name === name));
+  if (bare.length === 0) return;
+  throw unfinished(resultsDir, 'records of every experiment of the run', `none of ${bare.join(', ')}`);
+}
+
+function unfinished(file: string, expected: string, found: string): HeamsError {
+  return new HeamsError('the run is not finished, so part of it would not be graded', {
+    code: 'grade_unfinished_run',
+    where: { file },
+    expected,
+    found,
+    hint: 'finish the run first with the same `heams run`, or pass --allow-missing to grade what is there',
+  });
+}
+
+const writtenSchema = z.looseObject({
+  name: z.string(),
+  seed: z.int(),
+  experiments: z.array(z.looseObject({ name: z.string() })).catch([]),
+});
+
+/** Name, seed and experiments of the graded run, from the config that it left; nothing where it left none. */
 async function writtenSettings(resultsDir: string): Promise<z.infer<typeof writtenSchema> | undefined> {
   const file = await previousConfig(resultsDir);
   return file === undefined ? undefined : writtenSchema.safeParse((await readYamlFile(file)).data).data;
@@ -118,17 +170,21 @@ function armOf({ name, runsFile, first, provenance }: ArmSurvey, registry: Regis
  * place of memories and agents. Samples are built anew from the benchmark's dataset; one that is not the same there is a
  * failed sample (`graded_sample_differs`, `graded_sample_missing`).
  *
- * @throws HeamsError where there is nothing to grade, or when none of the samples is in the dataset.
+ * @throws HeamsError where there is nothing to grade, when none of the samples is in the dataset, and where records are
+ * missing that the run had planned (`grade_unfinished_run`), unless `allowMissing` is set.
  */
 export async function regradeRun(input: RegradeInput): Promise<Run> {
   const { resultsDir, benchmark, judgeModelId, registry } = input;
   const { plugin } = benchmark;
   const found = await survey(resultsDir, plugin.name);
+  const written = await writtenSettings(resultsDir);
+  if (input.allowMissing !== true) {
+    await refuseUnfinished(resultsDir, found, written?.experiments.map((one) => one.name) ?? []);
+  }
   const change = { ...(judgeModelId === undefined ? {} : { judgeModelId }), grades: gradesOf(found.arms) };
   // Which samples there are, the graded run says; a limit of the dataset does not.
   const unlimited = plugin.limited(benchmark.options, Number.POSITIVE_INFINITY);
   const options = plugin.regraded ? await plugin.regraded(unlimited, change) : unlimited;
-  const written = await writtenSettings(resultsDir);
   const name = written?.name ?? basename(resolve(resultsDir)).replace(/[^A-Za-z0-9._-]/g, '_');
   return {
     file: resultsDir,

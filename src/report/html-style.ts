@@ -7,7 +7,7 @@ export const styleSheet = `
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif}
-main{max-width:84rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}
+main{max-width:96rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}
 h1{font-size:1.7rem;line-height:1.2;letter-spacing:-.015em;margin:0 0 .35rem;overflow-wrap:anywhere}
 h2{font-size:1.2rem;line-height:1.3;margin:2.6rem 0 .6rem;padding-top:.8rem;border-top:1px solid var(--line)}
 h3{font-size:1rem;margin:1.8rem 0 .4rem}h4{font-size:.95rem;margin:1.4rem 0 .4rem}
@@ -23,6 +23,7 @@ th:last-child,td:last-child{padding-right:0}
 thead th{font-weight:600;border-bottom:2px solid var(--line);vertical-align:bottom}
 thead th.right{white-space:normal;min-width:5.2rem}
 tbody th{font-weight:500;min-width:8.5rem}
+tbody th code{white-space:nowrap}
 td{max-width:34rem;overflow-wrap:anywhere}
 th.right,td.right{text-align:right;white-space:nowrap}
 td small,th small{display:block;color:var(--soft);font-size:.8rem;line-height:1.35;font-weight:400}

@@ -71,13 +71,17 @@ export type GradedItem = z.infer<typeof gradedItemSchema>;
 export const judgeInfoSchema = z.strictObject({
   id: z.string(),
   /**
-   * `majority`: computed from the verdicts of all `ci_llm_judge`s of the grade. `recorded`: the verdicts came with the
+   * `majority`: computed from the verdicts of its `members`. `recorded`: the verdicts came with the
    * messages, from whoever judged them first.
    */
   type: z.enum(['ci_llm_judge', 'ci_string_match', 'majority', 'recorded']),
   model_id: z.string().optional(),
   /** Short hash of the model, prompts and sampling settings: judges with the same one ask the same questions. */
   identity: z.string().optional(),
+  /** Of a `majority`: ids of the judges that it was computed from. Absent in grades from before this was noted. */
+  members: z.array(z.string()).optional(),
+  /** The judge was kept from an earlier grading of the message: no part of this grading's panel. */
+  earlier: z.literal(true).optional(),
 });
 export type JudgeInfo = z.infer<typeof judgeInfoSchema>;
 

@@ -32,6 +32,18 @@ describe('clusterInterval', () => {
     expect(clusterInterval(data, { random: random() })).toEqual(clusterInterval(data, { random: random() }));
   });
 
+  it('does not care in which order clusters come', () => {
+    const pairs = [
+      [0.5, 1],
+      [0, 3],
+      [2, 2],
+      [1, 4],
+      [0, 1],
+    ] as const;
+    const turned = clusterInterval(sums([...pairs].reverse()), { random: random() });
+    expect(turned).toEqual(clusterInterval(sums(pairs), { random: random() }));
+  });
+
   it('agrees with the exact distribution of resamples of two clusters', () => {
     // Clusters 0/1 and 1/1: a resample has mean 0, 1/2, 1/2 or 1, a quarter each. So the 2.5 % and 97.5 % points are 0 and 1.
     const interval = clusterInterval(
@@ -107,6 +119,14 @@ describe('clusterInterval', () => {
     const expected = wilsonInterval((above / below) * pairs.length, pairs.length);
     expect(interval).toEqual({ ...expected, method: 'cluster_wilson', level: 0.95 });
     expect(interval.high).toBeGreaterThan(interval.low);
+  });
+
+  it('reaches at the edges as far as with clusters that are all alike', () => {
+    // A mean of 60 shares, of which one is a tenth; the resampled means reach up to 0.005 or so.
+    const data = sums(Array.from({ length: 60 }, (_, i) => [i === 0 ? 0.1 : 0, 1] as const));
+    const { high, method } = clusterInterval(data, { random: random() });
+    expect(method).toBe('cluster_bootstrap');
+    expect(high).toBe(wilsonInterval(0, 60).high);
   });
 
   it('lies in [0, 1] and holds the rate, whatever the clusters', () => {

@@ -1,6 +1,6 @@
 import type { Random } from '../lib/random.ts';
 import type { Interval } from '../schema/rate.ts';
-import { wilsonInterval, Z95 } from './wilson.ts';
+import { widenedAtEdges, wilsonInterval, Z95 } from './wilson.ts';
 
 /**
  * A rate as sums over clusters: cluster i contributes `numerators[i]` of `denominators[i]`, which is above 0.
@@ -64,6 +64,19 @@ export function percentileBootstrap({ numerators, denominators }: ClusterSums, r
   return { low: quantile(ratios, 0.025), high: quantile(ratios, 0.975) };
 }
 
+/** The same clusters in an order of their own, so that a seed draws the same resamples however they came. */
+function inOrder({ numerators, denominators }: ClusterSums): ClusterSums {
+  const order = [...numerators.keys()].sort(
+    (a, b) =>
+      (denominators[a] as number) - (denominators[b] as number) ||
+      (numerators[a] as number) - (numerators[b] as number),
+  );
+  return {
+    numerators: Float64Array.from(order, (i) => numerators[i] as number),
+    denominators: Float64Array.from(order, (i) => denominators[i] as number),
+  };
+}
+
 /**
  * Normal interval with the linearised (delta-method) variance of a ratio of cluster totals:
  * C / (C - 1) * sum((y_i - r x_i)^2) / (sum x_i)^2 (Cochran, Sampling Techniques, 3rd ed. 1977, ch. 6).
@@ -81,6 +94,7 @@ function linearised({ numerators, denominators }: ClusterSums, ratio: number, to
  *
  * Where all clusters have the same rate (nothing leaked; one cluster alone), resampling would show no spread and claim
  * certainty; there it is Wilson's interval with one observation a cluster (`cluster_wilson`), which errs on the wide side.
+ * Elsewhere it goes at least as far as that one would from nothing and from everything (see `widenedAtEdges`).
  * The result is clamped to [0, 1] and widened, if need be, to hold the rate itself. Needs at least one cluster.
  */
 export function clusterInterval(sums: ClusterSums, options: ClusterIntervalOptions): Interval {
@@ -96,10 +110,11 @@ export function clusterInterval(sums: ClusterSums, options: ClusterIntervalOptio
   const large = clusters > (options.maxClusters ?? 5000);
   const { low, high } = large
     ? linearised(sums, ratio, total)
-    : percentileBootstrap(sums, options.random, options.resamples ?? 2000);
+    : percentileBootstrap(inOrder(sums), options.random, options.resamples ?? 2000);
+  const ends = widenedAtEdges({ low, high }, clusters);
   return {
-    low: Math.max(0, Math.min(low, ratio)),
-    high: Math.min(1, Math.max(high, ratio)),
+    low: Math.max(0, Math.min(ends.low, ratio)),
+    high: Math.min(1, Math.max(ends.high, ratio)),
     method: large ? 'cluster_linearised' : 'cluster_bootstrap',
     level,
   };

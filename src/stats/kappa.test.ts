@@ -29,13 +29,15 @@ describe('cohenKappa', () => {
     expect(kappa.defined && kappa.low).toBeCloseTo(0.4 - 1.959963984540054 * 0.1269960629, 9);
   });
 
-  it('is 1 for perfect agreement and undefined where chance alone would agree', () => {
+  it('is 1 for perfect agreement, not with certainty, and undefined where chance alone would agree', () => {
+    // p_e = 0.36 + 0.16 = 0.52. Wilson's lower limit of 5 of 5 is 5 / (5 + z^2).
+    const low = (5 / (5 + 1.959963984540054 ** 2) - 0.52) / 0.48;
     expect(
       cohenKappa([
         [3, 0],
         [0, 2],
       ]),
-    ).toEqual({ defined: true, value: 1, low: 1, high: 1, items: 5 });
+    ).toEqual({ defined: true, value: 1, low: expect.closeTo(low, 12), high: 1, items: 5 });
     expect(
       cohenKappa([
         [5, 0],

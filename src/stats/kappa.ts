@@ -1,5 +1,5 @@
 import type { AgreementCoefficient } from '../schema/agreement.ts';
-import { Z95 } from './wilson.ts';
+import { wilsonInterval, Z95 } from './wilson.ts';
 
 /** Counts of items by the first rater's category (row) and the second's (column); square, whole numbers. */
 export type Confusion = readonly (readonly number[])[];
@@ -11,8 +11,9 @@ export type Confusion = readonly (readonly number[])[];
  *
  * The interval is kappa +- 1.96 standard errors, cut at -1 and 1, with the asymptotic standard error for kappa that
  * need not be 0 (J. L. Fleiss, J. Cohen and B. S. Everitt, "Large sample standard errors of kappa and weighted kappa",
- * Psychological Bulletin 72 (1969), 323-327, eq. 13). It takes items as independent; below some 50 items, and near
- * perfect agreement, it is too narrow, and with perfect agreement it has no width at all.
+ * Psychological Bulletin 72 (1969), 323-327, eq. 13). With perfect agreement that error is 0; so that the interval claims
+ * no certainty, it reaches down at least to the kappa of Wilson's lower limit of agreement on all items, at the same p_e.
+ * It takes items as independent, and is too narrow below some 50 items.
  *
  * Undefined without items, and where both raters put every item into one and the same category (p_e = 1).
  */
@@ -40,5 +41,7 @@ export function cohenKappa(table: Confusion): AgreementCoefficient {
   const variance = agreeing + (1 - kappa) ** 2 * differing - (kappa - expected * (1 - kappa)) ** 2;
   // Rounding may leave a hair below zero where agreement is perfect.
   const half = (Z95 * Math.sqrt(Math.max(0, variance) / items)) / (1 - expected);
-  return { defined: true, value: kappa, low: Math.max(-1, kappa - half), high: Math.min(1, kappa + half), items };
+  const perfect = (wilsonInterval(items, items).low - expected) / (1 - expected);
+  const low = Math.max(-1, Math.min(kappa - half, perfect));
+  return { defined: true, value: kappa, low, high: Math.min(1, kappa + half), items };
 }

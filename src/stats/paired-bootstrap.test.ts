@@ -35,19 +35,31 @@ describe('pairedClusterInterval', () => {
   });
 
   it('is linearised beyond the limit of clusters, by the formula worked out by hand', () => {
-    // r = (1 - 1 + 2) / 6 = 1/3; residuals 1 - 2/3, -1 - 1/3, 2 - 1: squares 1/9 + 16/9 + 1 = 26/9. Times 3/2: 13/3.
-    const interval = pairedClusterInterval(
-      data([
-        [1, 2],
-        [-1, 1],
-        [2, 3],
-      ]),
-      { random: random(), maxClusters: 2 },
-    );
-    const half = (Z95 * Math.sqrt(13 / 3)) / 6;
+    // r = (1 - 1 + 2) / 6 = 1/3; residuals 1 - 2/3, -1 - 1/3, 2 - 1: squares 1/9 + 16/9 + 1 = 26/9; all of it 30 times.
+    const three = [
+      [1, 2],
+      [-1, 1],
+      [2, 3],
+    ] as const;
+    const interval = pairedClusterInterval(data(Array.from({ length: 30 }, () => three).flat()), {
+      random: random(),
+      maxClusters: 2,
+    });
+    const half = (Z95 * Math.sqrt((90 / 89) * 30 * (26 / 9))) / 180;
     expect(interval.method).toBe('paired_cluster_linearised');
     expect(interval.low).toBeCloseTo(1 / 3 - half, 12);
-    expect(interval.high).toBeCloseTo(Math.min(1, 1 / 3 + half), 12);
+    expect(interval.high).toBeCloseTo(1 / 3 + half, 12);
+  });
+
+  it.each([5000, 2])('does not shrink when the first of 72 clusters differs (limit of clusters %i)', (maxClusters) => {
+    const same = Array.from({ length: 72 }, () => [0, 3] as const);
+    const none = pairedClusterInterval(data(same), { random: random(), maxClusters });
+    // Wilson's upper limit of 0 of 72: z^2 / (72 + z^2) = 3.8415 / 75.8415.
+    expect(none.high).toBeCloseTo(3.8415 / 75.8415, 4);
+    for (let worse = 1; worse <= 5; worse++) {
+      const some = data(same.map(([difference, units], i) => [i < worse ? 1 : difference, units] as const));
+      expect(pairedClusterInterval(some, { random: random(), maxClusters }).high).toBeGreaterThanOrEqual(none.high);
+    }
   });
 
   it('linearised and resampled agree on many clusters', () => {

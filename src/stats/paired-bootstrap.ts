@@ -57,7 +57,8 @@ function allAlike({ differences, units }: ClusterDifferences, difference: number
  * - Where all clusters differ by the same amount r (nothing changed; one cluster alone), resampling would claim
  *   certainty. Wilson's upper limit for 0 of C clusters, h = z^2 / (C + z^2), is then the largest share of clusters that
  *   may be otherwise, and these may differ by anything: from r - h (1 + r) to r + h (1 - r). For r = 0 this is what
- *   Newcombe's method 10 gives for C pairs that are all "no".
+ *   Newcombe's method 10 gives for C pairs that are all "no". The other intervals are never narrower than this one, so
+ *   that the first cluster to differ does not make an interval shrink.
  *
  * Clamped to [-1, 1] and widened, if need be, to hold the difference. Needs at least one cluster, else a RangeError.
  */
@@ -71,16 +72,17 @@ export function pairedClusterInterval(data: ClusterDifferences, options: PairedI
     high: Math.min(1, Math.max(high, difference)),
     method,
   });
-  if (allAlike(data, difference)) {
-    const share = (Z95 * Z95) / (clusters + Z95 * Z95);
-    const [low, high] = [difference - share * (1 + difference), difference + share * (1 - difference)];
-    return held(low, high, 'paired_cluster_alike');
-  }
+  const share = (Z95 * Z95) / (clusters + Z95 * Z95);
+  const alike = { low: difference - share * (1 + difference), high: difference + share * (1 - difference) };
+  if (allAlike(data, difference)) return held(alike.low, alike.high, 'paired_cluster_alike');
+  // So few clusters that differ say no more than none: the interval must not shrink when the first one does.
+  const atLeast = (low: number, high: number, method: PairedInterval['method']) =>
+    held(Math.min(low, alike.low), Math.max(high, alike.high), method);
   if (clusters > (options.maxClusters ?? 5000)) {
     const variance = (clusters / (clusters - 1)) * residualSquares(data, difference);
     const half = (Z95 * Math.sqrt(variance)) / total;
-    return held(difference - half, difference + half, 'paired_cluster_linearised');
+    return atLeast(difference - half, difference + half, 'paired_cluster_linearised');
   }
   const { low, high } = resampled(data, options.random, options.resamples ?? 2000);
-  return held(low, high, 'paired_cluster_bootstrap');
+  return atLeast(low, high, 'paired_cluster_bootstrap');
 }

@@ -129,6 +129,70 @@ describe('clusteredRate', () => {
     });
   });
 
+  const z2 = 1.959963984540054 ** 2;
+  const bounds = { low: 0, high: 1 };
+  const pooled = (numerators: readonly number[], size: number) => {
+    const sums = {
+      numerators: Float64Array.from(numerators),
+      denominators: new Float64Array(numerators.length).fill(size),
+    };
+    const rate = clusteredRate({ ...common, bounds, sums, random: seededRandom('x') });
+    if (!rate.defined) throw new Error(rate.reason);
+    return rate.interval;
+  };
+
+  it('is no more certain with a few hits than with none, nor with a few misses than with none', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat({ max: 71 }), { minLength: 20, maxLength: 20 }), (hit) => {
+        const intervals = Array.from({ length: 21 }, (_, k) => {
+          const hits = new Set(hit.slice(0, k));
+          const leaks = pooled(
+            Array.from({ length: 72 }, (_, i) => (hits.has(i) ? 1 : 0)),
+            3,
+          );
+          const misses = pooled(
+            Array.from({ length: 72 }, (_, i) => (hits.has(i) ? 2 : 3)),
+            3,
+          );
+          expect(misses.low).toBeCloseTo(1 - leaks.high, 12);
+          expect(misses.high).toBeCloseTo(1 - leaks.low, 12);
+          return leaks;
+        });
+        for (const [k, { low, high }] of intervals.entries()) {
+          expect(high).toBeGreaterThanOrEqual(intervals[k - 1]?.high ?? z2 / (72 + z2));
+          expect(low).toBeGreaterThanOrEqual(intervals[k - 1]?.low ?? 0);
+        }
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it('one leak among many leaves open what none at all would', () => {
+    // Wilson's upper limit of 0 of 72 is z^2 / (72 + z^2), about 5.1 %; that of 1 of 216 would be 2.6 %.
+    const { high, method } = pooled([1, ...new Array<number>(71).fill(0)], 3);
+    expect(high).toBeCloseTo(z2 / (72 + z2), 12);
+    expect(method).toBe('cluster_wilson');
+  });
+
+  it('holds a low rate in clusters that share their luck', () => {
+    // 72 clusters of 3; a cluster leaks with 4 %, and then each of its items with a half: the rate is 2 %.
+    const draw = seededRandom('low rate');
+    let over = 0;
+    for (let run = 0; run < 1000; run++) {
+      const clusters = Array.from({ length: 72 }, () => {
+        const leaky = draw() < 0.04;
+        return [0, 0, 0].filter(() => leaky && draw() < 0.5).length;
+      });
+      if (pooled(clusters, 3).high < 0.02) over += 1;
+    }
+    expect(over).toBeLessThanOrEqual(25);
+  });
+
+  it('resamples clusters where the shares are not whole', () => {
+    const sums = { numerators: Float64Array.of(0.5, 1), denominators: Float64Array.of(1, 1) };
+    expect(clusteredRate({ ...common, bounds, sums })).toMatchObject({ interval: { method: 'cluster_bootstrap' } });
+  });
+
   it('is undefined without a cluster', () => {
     const sums = { numerators: new Float64Array(0), denominators: new Float64Array(0) };
     expect(clusteredRate({ ...common, sums })).toMatchObject({ defined: false, reason: 'none', unjudged: 1 });

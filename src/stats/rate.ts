@@ -1,7 +1,7 @@
 import type { Bounds, Interval, Rate } from '../schema/rate.ts';
 import { type ClusterIntervalOptions, type ClusterSums, clusterInterval } from './bootstrap.ts';
 import { effectiveShare } from './effective-size.ts';
-import { wilsonInterval } from './wilson.ts';
+import { widenedAtEdges, wilsonInterval } from './wilson.ts';
 
 export interface ShareCounts {
   yes: number;
@@ -36,10 +36,12 @@ export interface ShareOptions {
 }
 
 /**
- * 95 % interval of a share of samples. Where every sample is a cluster of its own it is Wilson's (`wilson`). Where samples
+ * 95 % interval of a share of samples or of items. Where each is a cluster of its own it is Wilson's (`wilson`). Where they
  * share clusters it is Wilson's over the effective sample size (`cluster_wilson`; see `effectiveShare`), the form that
  * does well in simulations of clustered samples (N. Dean and M. Pagano, "Evaluating confidence interval methods for
  * binomial proportions in clustered surveys", J. Survey Stat. Methodol. 3 (2015), 484-503).
+ * A few hits in different clusters look independent, where none at all counts each cluster once; so that the first hit
+ * does not make the interval more certain, it is widened at the edges (see `widenedAtEdges`).
  */
 export function shareInterval(yes: number, of: number, sums?: ClusterSums): Interval {
   if (!sums || sums.denominators.every((size) => size === 1)) {
@@ -47,7 +49,8 @@ export function shareInterval(yes: number, of: number, sums?: ClusterSums): Inte
   }
   const { hits, of: size } = effectiveShare(sums);
   // Rounding must not push the hits over an end, nor the interval off the share.
-  const { low, high } = wilsonInterval(Math.min(size, Math.max(0, hits)), size);
+  const clusters = sums.denominators.filter((below) => below > 0).length;
+  const { low, high } = widenedAtEdges(wilsonInterval(Math.min(size, Math.max(0, hits)), size), clusters);
   const share = yes / of;
   return { low: Math.min(low, share), high: Math.max(high, share), method: 'cluster_wilson', level: 0.95 };
 }
@@ -73,7 +76,15 @@ export interface ClusteredRateOptions extends ClusterIntervalOptions {
   reason: string;
 }
 
-/** A ratio of sums over clusters, or a mean of samples' shares, with an interval that resamples whole clusters. */
+/** Whether the sums are counts of hits among counts of items. A mean of shares that are all 0 or 1 is such a share, too. */
+function areCounts({ numerators, denominators }: ClusterSums): boolean {
+  return numerators.every((above, i) => Number.isInteger(above) && above >= 0 && above <= (denominators[i] as number));
+}
+
+/**
+ * A pooled share of items, with the interval of `shareInterval`; or a mean of samples' shares, with one that resamples
+ * whole clusters.
+ */
 export function clusteredRate({ sums, unjudged, failed, bounds, reason, ...options }: ClusteredRateOptions): Rate {
   let numerator = 0;
   let denominator = 0;
@@ -84,5 +95,6 @@ export function clusteredRate({ sums, unjudged, failed, bounds, reason, ...optio
   const common = countsOf(numerator, denominator, { unjudged, failed });
   if (denominator === 0) return { defined: false, reason, ...common };
   const value = Math.min(1, numerator / denominator);
-  return { defined: true, value, ...common, interval: clusterInterval(sums, options), bounds: around(value, bounds) };
+  const interval = areCounts(sums) ? shareInterval(numerator, denominator, sums) : clusterInterval(sums, options);
+  return { defined: true, value, ...common, interval, bounds: around(value, bounds) };
 }

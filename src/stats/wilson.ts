@@ -23,3 +23,16 @@ export function wilsonInterval(successes: number, trials: number): { low: number
     high: Math.min(1, Math.max(share, (centre + spread) / scale)),
   };
 }
+
+/**
+ * An interval of a share over clusters that is at least as careful as with clusters that are all alike, where each counts
+ * once: it reaches up to the upper limit of 0 of `clusters`, and down to the lower limit of all of them. Without this the
+ * first hit would make the interval more certain than none at all, as single hits in different clusters show no sign
+ * that the observations of a cluster go together. It only ever widens, and only shares near 0 and 1.
+ */
+export function widenedAtEdges({ low, high }: { low: number; high: number }, clusters: number) {
+  return {
+    low: Math.min(low, wilsonInterval(clusters, clusters).low),
+    high: Math.max(high, wilsonInterval(0, clusters).high),
+  };
+}

@@ -46,7 +46,7 @@ const rateColumns = ['Value', '95 % interval', 'Bounds', 'Counted', 'Unjudged', 
 
 function kindTable({ side, sensitivity, specificity, kinds }: SideResult): Block {
   return table(
-    `${sideNames[side]}: what the judge gets right`,
+    `${sideNames[side]}: what the judge gets right. Sensitivity and specificity hold for this mix of messages`,
     [left('Messages'), left('Truth'), ...rateColumns],
     [
       ['all whose truth is yes: sensitivity', 'yes', ...rateCells(sensitivity)],

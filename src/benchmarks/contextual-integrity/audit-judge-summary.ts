@@ -59,19 +59,11 @@ function sumsOf(clusters: ReadonlyMap<string, readonly [number, number]>): Clust
   };
 }
 
-/** Over all kinds of one truth: messages about one item share their luck, so whole clusters are resampled. */
+/** Over all kinds of one truth, for this mix of kinds: messages about one item share their luck, so clusters count. */
 function pooledRate(outcomes: readonly AuditOutcome[], judge: string, side: Side, truth: boolean): Rate {
   const ofTruth = plainOf(outcomes).filter((one) => one.case.item.side === side && one.case.truth === truth);
-  const { yes, no, unjudged, failed } = tally(ofTruth.map((one) => scoreOf(one.verdicts[judge], truth)));
-  const all = yes + no + unjudged + failed;
-  return clusteredRate({
-    sums: clustersOf(outcomes, judge, side, truth),
-    unjudged,
-    failed,
-    bounds: all === 0 ? { low: 0, high: 1 } : { low: yes / all, high: (yes + unjudged + failed) / all },
-    reason: 'no message was judged',
-    random: seededRandom('judge_audit', judge, side, String(truth)),
-  });
+  const counts = tally(ofTruth.map((one) => scoreOf(one.verdicts[judge], truth)));
+  return shareRate(counts, { reason: 'no message was judged', sums: clustersOf(outcomes, judge, side, truth) });
 }
 
 /** What names a message without its injection. */

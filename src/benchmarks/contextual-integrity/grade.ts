@@ -33,9 +33,10 @@ export async function grade(grading: Grading, input: GradeInput<CiData>): Promis
     call.signal,
   );
   if (panel) {
-    const votes = judged.slice(0, panel.size).map(({ judgement }) => judgement);
+    const members = judged.slice(0, panel.size);
+    const votes = members.map(({ judgement }) => judgement);
     judged.push({
-      info: { id: MAJORITY, type: 'majority' },
+      info: { id: MAJORITY, type: 'majority', members: members.map(({ info }) => info.id) },
       judgement: majorityJudgement(votes, helpfulnessThreshold),
     });
   }

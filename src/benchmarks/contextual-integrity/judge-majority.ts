@@ -1,8 +1,23 @@
-import type { ItemVerdict, ScoreVerdict } from '../../schema/ci-grade.ts';
+import type { ItemVerdict, JudgeInfo, ScoreVerdict } from '../../schema/ci-grade.ts';
 import type { Judgement } from './judge.ts';
 
 type Score = 0 | 1 | 2 | 3;
 type Undecided = Extract<ItemVerdict, { reason: 'tie' | 'too_few' }>;
+
+/** The members that this grading's majority was computed from; none where there is no majority, or one that names none. */
+export function majorityMembers(judges: readonly JudgeInfo[]): readonly string[] {
+  return judges.find(({ type, earlier }) => type === 'majority' && !earlier)?.members ?? [];
+}
+
+/**
+ * Ids of the judge models that count as one panel: the members of the majority, or else every judge model of this
+ * grading. Judges that were kept from an earlier one may have had other prompts, and have no vote.
+ */
+export function panelJudges(judges: readonly JudgeInfo[]): string[] {
+  const members = majorityMembers(judges);
+  if (members.length > 0) return [...members];
+  return judges.filter(({ type, earlier }) => type === 'ci_llm_judge' && !earlier).map(({ id }) => id);
+}
 
 /**
  * The verdicts of a panel: what more than half of its members say. A member without a verdict counts towards the panel

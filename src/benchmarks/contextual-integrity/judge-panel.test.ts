@@ -101,6 +101,7 @@ describe('several judge models', () => {
       ['ci_string_match:boundary', 'ci_string_match'],
       ['majority', 'majority'],
     ]);
+    expect(grade.judges.at(-1)?.members).toEqual(['ci_llm_judge:fake:a', 'ci_llm_judge:fake:b', 'ci_llm_judge:fake:c']);
     expect(grade.secrets[0]?.verdicts).toMatchObject({
       'ci_llm_judge:fake:a': { value: true },
       'ci_llm_judge:fake:b': { value: false },

@@ -8,6 +8,7 @@ import {
   labelSides,
   type SideAgreement,
 } from '../../schema/label-agreement.ts';
+import type { ClusterSums } from '../../stats/bootstrap.ts';
 import { type Confusion, cohenKappa } from '../../stats/kappa.ts';
 import {
   addCoincidences,
@@ -48,6 +49,20 @@ function alphaOver(units: readonly { cluster: string; values: readonly number[] 
 
 type Decided = LabelledItem & { people: number };
 
+/** On how many of the compared items people and the judge say the same, by cluster of samples. */
+function agreedByCluster(compared: readonly (Decided & { says: number })[]): ClusterSums {
+  const clusters = new Map<string, [agreed: number, of: number]>();
+  for (const { cluster, people, says } of compared) {
+    const [agreed, of] = clusters.get(cluster) ?? [0, 0];
+    clusters.set(cluster, [agreed + (people === says ? 1 : 0), of + 1]);
+  }
+  const values = [...clusters.values()];
+  return {
+    numerators: Float64Array.from(values, ([agreed]) => agreed),
+    denominators: Float64Array.from(values, ([, of]) => of),
+  };
+}
+
 function judgeAgreement(items: readonly Decided[], judge: string, side: LabelSide): JudgeAgreement {
   const size = labelsOf[side].length;
   const compared = items.flatMap((item) => {
@@ -67,7 +82,10 @@ function judgeAgreement(items: readonly Decided[], judge: string, side: LabelSid
     confusion,
     unjudged,
     missing,
-    agreement: shareRate({ yes: agreed, no: compared.length - agreed, unjudged, failed: missing }, { reason }),
+    agreement: shareRate(
+      { yes: agreed, no: compared.length - agreed, unjudged, failed: missing },
+      { reason, sums: agreedByCluster(compared) },
+    ),
     kappa: cohenKappa(confusion),
     alpha: alphaOver(
       compared.map(({ cluster, people, says }) => ({ cluster, values: [people, says] })),

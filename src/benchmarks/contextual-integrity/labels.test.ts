@@ -4,6 +4,7 @@ import { HeamsError, HeamsErrors } from '../../lib/errors.ts';
 import { renderMarkdown } from '../../report/render-markdown.ts';
 import { labelAgreementSchema } from '../../schema/label-agreement.ts';
 import type { SampleRecord } from '../../schema/record.ts';
+import { wilsonInterval } from '../../stats/wilson.ts';
 import { joinLabels } from './labels.ts';
 import { consensusOf, labelAgreement } from './labels-agreement.ts';
 import { parseLabels } from './labels-file.ts';
@@ -145,6 +146,11 @@ describe('labelAgreement', () => {
       [1, 1],
     ]);
     expect(secret?.own?.agreement).toMatchObject({ defined: true, numerator: 2, denominator: 3, unjudged: 1 });
+    // By cluster 2/2 and 0/1: residuals 2/3 and -2/3, variance 2 (8/9) / 9 = 16/81, binomial (2/9) / 3 = 6/81: size 9/8.
+    const { low, high } = wilsonInterval((2 / 3) * (9 / 8), 9 / 8);
+    expect(secret?.own?.agreement).toMatchObject({
+      interval: { low: expect.closeTo(low, 12), high: expect.closeTo(high, 12), method: 'cluster_wilson' },
+    });
     // p_o 2/3, p_e 1/3 * 2/3 + 2/3 * 1/3 = 4/9: (6 - 4) / (9 - 4).
     expect(secret?.own?.kappa.defined && secret.own.kappa.value).toBeCloseTo(0.4, 12);
     // n 6, yes 3, no 3; agreeing 2 + 2 + 0: alpha = 1 - 5 * 2 / 18.

@@ -19,7 +19,7 @@ import {
   noCoincidences,
 } from '../../stats/krippendorff.ts';
 import { TopList } from '../../stats/top-list.ts';
-import { majorityScore, majorityVerdict } from './judge-majority.ts';
+import { majorityScore, majorityVerdict, panelJudges } from './judge-majority.ts';
 import { type Outcome, outcomeOf } from './metrics-observe.ts';
 
 /** As many disputed items as a reader goes through. */
@@ -70,7 +70,10 @@ class VoteGroups {
   }
 }
 
-/** How the judge models of one arm agree, where there are several. Records whose grade has one alone are passed over. */
+/**
+ * How the judge models of one arm's panel agree. Records whose panel has one alone are passed over, and so are the
+ * verdicts of judges that were kept from an earlier grading.
+ */
 export class PanelTally {
   private readonly judges = new Set<string>();
   private readonly pairs = new Map<string, Record<PanelSide, PairCounts>>();
@@ -80,7 +83,7 @@ export class PanelTally {
   private readonly listed = new TopList<DisputedItem>(MAX_LISTED, inOrder);
 
   add({ sample_id, repeat, cluster }: Pick<SampleRecord, 'sample_id' | 'repeat' | 'cluster'>, grade: CiGrade): void {
-    const judges = grade.judges.filter(({ type }) => type === 'ci_llm_judge').map(({ id }) => id);
+    const judges = panelJudges(grade.judges);
     if (judges.length < 2) return;
     for (const id of judges) this.judges.add(id);
     const where = { sample_id, repeat, group: sha256(cluster).slice(0, 3) };

@@ -105,6 +105,8 @@ it('leaves out a grade that cannot be read, and what CI-RL cannot score', () => 
   const unreadable = { ...fakeDone({ id: 'x' }), grade: 'none' };
   const nested = fakeDone({ id: 'y', secrets: [{ verdict: 'no', value: ['a', 'b'] }], fields: ['yes'] });
   const arm = parityOfRecords([unreadable, nested]);
+  // It has no answer either, but that would be a reward of -1 that the released code never gives.
+  expect(arm.ci_rl).toMatchObject({ reward: { of: 0 }, integrity: { of: 0 }, without_answer: 0 });
   expect(arm.counts).toEqual({ records: 2, failed: 0, unreadable: 1, unjudged: 0 });
   expect(arm.ci_rl).toMatchObject({ not_scored: 1, whole_message: { integrity: { of: 0 } } });
   expect(arm.corrected.integrity).toMatchObject({ denominator: 1, failed: 1 });

@@ -56,15 +56,18 @@ class CiRlTally {
   private notScored = 0;
 
   add(message: string, annotated: Annotated | undefined): void {
+    const whole = annotated && ciRlScore(message, annotated);
+    if (annotated && !whole) {
+      this.notScored += 1;
+      return;
+    }
     const answer = ciRlAnswer(message);
     if (answer === undefined) {
       this.withoutAnswer += 1;
       this.reward.add(NO_ANSWER_REWARD);
     }
-    if (!annotated) return;
-    const whole = ciRlScore(message, annotated);
-    if (whole) this.whole.add(whole);
-    else this.notScored += 1;
+    if (!annotated || !whole) return;
+    this.whole.add(whole);
     const score = answer === undefined ? undefined : ciRlScore(answer, annotated);
     if (!score) return;
     this.reward.add(score.reward);
@@ -79,7 +82,7 @@ class CiRlTally {
       /** The same rule over whole messages, tags or not. */
       whole_message: this.whole.result(),
       without_answer: this.withoutAnswer,
-      /** Messages whose annotation the released rule cannot take: a side without values, or a value that is not text. */
+      /** Messages whose annotation the released rule cannot take: a side without values, or a value that is not text. They are in no other figure. */
       not_scored: this.notScored,
     };
   }

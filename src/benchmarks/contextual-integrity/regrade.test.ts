@@ -114,6 +114,7 @@ describe('grading again', () => {
       'ci_string_match:raw',
       'ci_llm_judge:fake:judge',
     ]);
+    expect(again.judges.map(({ earlier }) => earlier)).toEqual([undefined, undefined, true]);
     const both = ['ci_llm_judge:fake:judge', 'ci_llm_judge:fake:other', 'ci_string_match:raw'];
     for (const item of [...again.secrets, ...again.fields]) expect(Object.keys(item.verdicts).sort()).toEqual(both);
     expect(again.secrets[0]?.verdicts['ci_llm_judge:fake:judge']).toEqual(made.secrets[0]?.verdicts[made.primary]);
@@ -130,7 +131,8 @@ describe('grading again', () => {
     const third = await graded(llmEvaluator(), again);
     expect(third.asked).toEqual([]);
     expect(third.made.primary).toBe('ci_llm_judge:fake:judge');
-    expect(third.made.judges.map((judge) => judge.id)).toContain(id);
+    expect(third.made.judges[0]).not.toHaveProperty('earlier');
+    expect(third.made.judges.find((judge) => judge.id === id)).toMatchObject({ earlier: true });
   });
 
   it('takes how far an item came from the earlier grade, and nothing about a value that was not annotated', async () => {

@@ -48,10 +48,12 @@ export function knownVerdicts(earlier: CiGrade, judge: JudgeInfo, sample: CiSamp
 
 /**
  * A new grade with the verdicts of earlier judges beside the new ones. Where an id stands in both, the new verdict is the
- * one that is kept. How far an item came is taken over as well: it was told by what the memory declared at the time.
+ * one that is kept. Kept judges are marked `earlier`. How far an item came is taken over as well: it was told by what the memory declared at the time.
  */
 export function besideEarlier(fresh: CiGrade, earlier: CiGrade): CiGrade {
-  const kept = earlier.judges.filter(({ id }) => !fresh.judges.some((judge) => judge.id === id));
+  const kept = earlier.judges
+    .filter(({ id }) => !fresh.judges.some((judge) => judge.id === id))
+    .map((judge): JudgeInfo => ({ ...judge, earlier: true }));
   const ids = new Set(kept.map(({ id }) => id));
   const pick = <V>(verdicts: Readonly<Record<string, V>> = {}) =>
     Object.fromEntries(Object.entries(verdicts).filter(([id]) => ids.has(id)));

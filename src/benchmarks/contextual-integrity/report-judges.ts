@@ -5,6 +5,7 @@ import { countText, percent, plural } from '../../report/format.ts';
 import type { AgreementCoefficient } from '../../schema/agreement.ts';
 import type { CiMetrics } from '../../schema/ci-metrics.ts';
 import { type Panel, panelSides } from '../../schema/ci-panel.ts';
+import { majorityMembers, panelJudges } from './judge-majority.ts';
 
 const left = (title: string) => ({ title });
 const right = (title: string) => ({ title, align: 'right' as const });
@@ -75,15 +76,18 @@ function disputedList({ disputed }: Panel): Block[] {
 }
 
 /** How several judge models agree; nothing where one alone has judged. */
-export function panelSection({ panel, primary }: Pick<CiMetrics, 'panel' | 'primary'>): Block[] {
+export function panelSection({ panel, judges, primary }: Pick<CiMetrics, 'panel' | 'judges' | 'primary'>): Block[] {
   if (!panel) return [];
+  // Of judges that are no members of one majority it is not known whether they had the same prompts.
+  const members = majorityMembers(judges);
+  const how = panel.judges.every((id) => members.includes(id)) ? ' with the same prompts' : '';
   const decides = primary.some(({ type }) => type === 'majority')
     ? 'The metrics rest on their majority.'
     : 'The metrics rest on the primary judge; the majority is computed beside it.';
   return [
     heading(2, 'Several judge models'),
     paragraph(
-      `${plural(panel.judges.length, 'judge model')} graded the same messages with the same prompts. ${decides} A majority is more than half of all judges; where a missing verdict would have decided, or votes are even, the majority is unjudged.`,
+      `${plural(panel.judges.length, 'judge model')} graded the same messages${how}. ${decides} A majority is more than half of all judges; where a missing verdict would have decided, or votes are even, the majority is unjudged.`,
     ),
     panelTable(panel),
     pairTable(panel),
@@ -100,7 +104,8 @@ export function panelSection({ panel, primary }: Pick<CiMetrics, 'panel' | 'prim
  */
 export function familyNotes({ identity, judges, primary }: Pick<CiMetrics, 'identity' | 'judges' | 'primary'>): Rich[] {
   const byMajority = primary.some(({ type }) => type === 'majority');
-  const deciding = byMajority ? judges : primary;
+  const voting = byMajority ? panelJudges(judges) : [];
+  const deciding = byMajority ? judges.filter(({ id }) => voting.includes(id)) : primary;
   const models = deciding.flatMap(({ type, model_id }) => (type === 'ci_llm_judge' && model_id ? [model_id] : []));
   return familyPairs(identity.agent_models, models).map(({ agent, judge, family }) => [
     `Agent and judge are of one model family (${family}): `,
