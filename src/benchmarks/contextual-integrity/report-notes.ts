@@ -81,7 +81,7 @@ export function howToRead(byRule: boolean): Rich[] {
       { strong: 'Engaged' },
       ' is the share of samples with a message that neither is empty nor declines the task, told by rule from its text. Refusals in unusual words are missed.',
     ],
-    'The 95 % interval is what chance leaves open. Shares of samples: Wilson’s score interval, over the effective number of samples where samples share a seed or are repeats. Pooled rates and means: a bootstrap that resamples whole clusters, or beyond 5,000 clusters the linearised cluster variance. Where all clusters agree, each counts as one observation.',
+    'The 95 % interval is what chance leaves open. Shares of samples and of items: Wilson’s score interval, over the effective number where samples share a seed, are repeats, or bring several items each. Means: a bootstrap that resamples whole clusters, or beyond 5,000 clusters the linearised cluster variance. Where all clusters agree, each counts as one observation.',
     'The bounds are what the unjudged and failed leave open: the rate if all of them had gone one way, and the other. A failed sample counts with the secrets and fields that its record says it has, or else with as many as the largest graded sample.',
     '“undefined” means that there is nothing to compute the rate from. It is not zero.',
     ...(byRule ? [HELPFUL_BY_RULE] : []),
