@@ -35,6 +35,12 @@ export const list = (text: string): string[] =>
     .map((part) => part.trim())
     .filter(Boolean);
 
+/** A folder's name; an empty one, as an unset variable gives, would mean the working folder. */
+export function folder(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('expected the name of a folder.');
+  return text;
+}
+
 /** A share, as of samples. */
 export function share(text: string): number {
   const value = Number(text);

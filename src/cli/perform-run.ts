@@ -67,7 +67,7 @@ export const hasRecords = ({ statuses }: ExecutedRun): boolean =>
 
 const reasons = {
   interrupted: 'It was interrupted.',
-  budget: 'The budget is spent.',
+  budget: 'The budget is spent:',
   failure_limit: 'Too many samples failed.',
   error: 'An error stopped it.',
 } as const;
@@ -82,7 +82,10 @@ export function describeEnd({ executed }: Performed, io: Io): string[] {
   const unfinished = statuses.some((status) => status.state === 'stopped');
   if (stopped && unfinished) {
     const message = stopped.error instanceof Error ? ` ${stopped.error.message}` : '';
-    lines.push(`${reasons[stopped.reason]}${message} The same command goes on where it stopped.`);
+    const how = stopped.reason === 'budget' ? 'Raise the limit; the' : 'The';
+    lines.push(
+      `${reasons[stopped.reason]}${message}${message ? '.' : ''} ${how} same command goes on where it stopped.`,
+    );
   } else if (failed > 0) lines.push('Failed samples are listed in the reports; the same command tries them again.');
   return lines;
 }

@@ -1,4 +1,4 @@
-import { json, list, positiveInteger, positiveNumber, quiet, type Verbs } from './options.ts';
+import { folder, json, list, positiveInteger, positiveNumber, quiet, type Verbs } from './options.ts';
 
 /** Verbs that run a benchmark. */
 export function addRunVerbs({ add, action }: Verbs): void {
@@ -10,7 +10,7 @@ export function addRunVerbs({ add, action }: Verbs): void {
 
   add('run', 'run a benchmark over a matrix of agents and memories')
     .requiredOption('--config <file>', 'the run file')
-    .requiredOption('--output-dir <folder>', 'where to write the results; the same folder and config resume')
+    .requiredOption('--output-dir <folder>', 'where to write the results; the same folder and config resume', folder)
     .option('--limit <n>', 'take the first n samples', positiveInteger)
     .option('--experiments <names>', 'run these arms alone, separated by commas', list)
     .option('--concurrency <n>', 'samples in flight at once', positiveInteger)

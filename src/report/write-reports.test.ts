@@ -90,6 +90,44 @@ describe('reports of a results folder', () => {
   const failing = (options: Partial<Parameters<typeof summarize>[0]> = {}) =>
     summarize({ resultsDir, reporters, ...options });
 
+  it.each([
+    [
+      { state: 'stopped', stop_reason: 'interrupted', planned: 72, done: 1 },
+      '1 of 72 planned samples have a record; the run was stopped: interrupted.',
+    ],
+    [
+      { state: 'running', planned: 3, done: 1 },
+      '1 of 3 planned samples have a record; the run is under way, or was killed.',
+    ],
+    [{ state: 'odd' }, 'its run_status.json cannot be read, so nobody knows what is missing.'],
+    [{ state: 'done', planned: 1, done: 1 }, undefined],
+  ])('say before anything else what is missing from the plan (%j)', async (told, expected) => {
+    await put('a', records('a', ['1']));
+    const at = '2026-01-01T00:00:00.000Z';
+    const status = {
+      version: 1,
+      run_id: 'r',
+      experiment: 'a',
+      failed: 0,
+      fingerprint: 'f',
+      started_at: at,
+      updated_at: at,
+    };
+    await writeFile(join(resultsDir, 'a', 'run_status.json'), JSON.stringify({ ...status, ...told }));
+    await writeExperimentReports({ resultsDir, reporters });
+    await writeRollups({ resultsDir, reporters });
+    for (const file of ['a/report.md', '_rollup/counts/report.md']) {
+      const text = await readFile(join(resultsDir, file), 'utf8');
+      if (expected === undefined) expect(text).not.toContain('Incomplete');
+      else
+        expect(text).toMatch(
+          new RegExp(
+            `^# \\w+\\n\\n## Incomplete\\n\\n- \`a\`: ${expected.replace('.json', '.json').replaceAll('_', '.{1,2}')}`,
+          ),
+        );
+    }
+  });
+
   it('need a folder with experiments', async () => {
     await expect(failing()).rejects.toMatchObject({ code: 'results_empty' });
     await expect(failing({ resultsDir: join(resultsDir, 'nowhere') })).rejects.toMatchObject({

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import type { ExperimentFolder } from '../store/records.ts';
 import type { Document } from './document.ts';
+import { incompleteBlocks } from './incomplete.ts';
 import { renderHtml } from './render-html.ts';
 import { renderMarkdown } from './render-markdown.ts';
 import { type Summaries, type SummarizeOptions, type Summary, summarize } from './summarize.ts';
@@ -19,6 +21,11 @@ const writeAll = (dir: string, files: Readonly<Record<string, string>>): Promise
     hint: 'mend the permissions or make room, and run the command again: reports are made from records alone',
   });
 
+/** The document with what is missing from its experiments said before anything else. */
+async function withIncomplete(document: Document, experiments: readonly ExperimentFolder[]): Promise<Document> {
+  return { ...document, blocks: [...(await incompleteBlocks(experiments)), ...document.blocks] };
+}
+
 const rendered = (document: Document) => ({
   'report.md': renderMarkdown(document),
   'report.html': renderHtml(document),
@@ -29,10 +36,14 @@ export async function writeExperimentReports(options: SummarizeOptions): Promise
   const { summaries, empty } = await summarize(options);
   const files: string[] = [];
   for (const { experiment, reporter, metrics } of summaries) {
-    files.push(...(await writeAll(experiment.dir, rendered(reporter.report(metrics)))));
+    const document = await withIncomplete(reporter.report(metrics), [experiment]);
+    files.push(...(await writeAll(experiment.dir, rendered(document))));
   }
   return { files, empty: empty.map(({ name }) => name) };
 }
+
+const experimentsOf = (summaries: readonly Summary[], reporter: Summary['reporter']) =>
+  summaries.filter((summary) => summary.reporter === reporter).map(({ experiment }) => experiment);
 
 /** Writes `_rollup/<folder>/report.md`, `report.html`, `metrics.json` and `metrics.csv` for each benchmark in the folder. */
 export async function writeRollups(options: SummarizeOptions): Promise<WrittenReports> {
@@ -50,7 +61,7 @@ export async function writeRollupsOf(resultsDir: string, { summaries, empty }: S
   for (const [reporter, arms] of byReporter) {
     const { document, json, csv } = reporter.rollup(arms, emptyNames);
     const contents = {
-      ...rendered(document),
+      ...rendered(await withIncomplete(document, experimentsOf(summaries, reporter))),
       'metrics.json': `${JSON.stringify(json, null, 2)}\n`,
       'metrics.csv': csv,
     };
