@@ -6,9 +6,9 @@ import type { AgentPlugin } from '../contracts/plugin.ts';
 import { HeamsError } from '../lib/errors.ts';
 import { template } from '../lib/template.ts';
 import { modelSettings, modelSettingsShape } from '../schema/model-settings.ts';
+import { namingShape } from '../schema/naming.ts';
 import type { Recall, Turn } from '../schema/record.ts';
 import { memoriesText } from './memories-text.ts';
-import { namingShape } from './options.ts';
 import { converseWithSearch, type ToolOutcome } from './search-tool.ts';
 
 const DEFAULT_TOOL_CALLS = 8;

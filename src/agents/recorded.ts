@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { Agent } from '../contracts/agent.ts';
 import type { AgentPlugin } from '../contracts/plugin.ts';
 import { HeamsError } from '../lib/errors.ts';
+import { namingShape } from '../schema/naming.ts';
 import type { Recall, Reply, SampleRecord } from '../schema/record.ts';
 import type { ResponseLine } from '../schema/response-line.ts';
 import { RecordIndex } from '../store/record-index.ts';
 import { openResponses } from '../store/response-file.ts';
-import { namingShape } from './options.ts';
 
 const common = { ...namingShape, kind: z.literal('recorded') };
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AgentPlugin } from '../contracts/plugin.ts';
+import { namingShape } from '../schema/naming.ts';
 import { controlReply, itemsText, labelsOf, recallTask } from './control.ts';
-import { namingShape } from './options.ts';
 import { strikeOut } from './strike-out.ts';
 
 const schema = z.strictObject({ ...namingShape, kind: z.literal('redacted') });

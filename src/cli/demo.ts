@@ -3,7 +3,7 @@ import { loadRun } from '../config/load-run.ts';
 import { builtinRegistry, loadReporters } from '../config/registry.ts';
 import { packageRoot } from '../lib/shipped.ts';
 import { summarize } from '../report/summarize.ts';
-import { writeExperimentReports, writeRollupsOf } from '../report/write-reports.ts';
+import { writeReportsOf, writeRollupsOf } from '../report/write-reports.ts';
 import { exit, type Io } from './io.ts';
 import { describeEnd, hasRecords, performRun } from './perform-run.ts';
 import { printSummaries } from './summary.ts';
@@ -46,10 +46,7 @@ export async function demo(options: DemoOptions, io: Io): Promise<number> {
   }
   const reporters = await loadReporters();
   const summaries = await summarize({ resultsDir: outputDir, reporters });
-  const written = [
-    await writeExperimentReports({ resultsDir: outputDir, reporters }),
-    await writeRollupsOf(outputDir, summaries),
-  ];
+  const written = [await writeReportsOf(summaries), await writeRollupsOf(outputDir, summaries)];
   if (options.json) {
     io.out(
       JSON.stringify({

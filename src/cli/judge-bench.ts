@@ -2,13 +2,12 @@ import { gradingOf } from '../benchmarks/contextual-integrity/benchmark.ts';
 import { modelsOf } from '../benchmarks/contextual-integrity/config.ts';
 import type { Grading } from '../benchmarks/contextual-integrity/grade.ts';
 import type { CiSample } from '../benchmarks/contextual-integrity/sample.ts';
-import type { Host } from '../config/assemble.ts';
+import { type Host, pluginContext } from '../config/assemble.ts';
 import { checkModels } from '../config/check-models.ts';
-import { loadBenchmark, resolveFrom } from '../config/load-run.ts';
+import { loadBenchmark } from '../config/load-run.ts';
 import { builtinRegistry } from '../config/registry.ts';
 import type { Component } from '../config/run.ts';
-import { withHeaderSecrets } from '../config/secrets.ts';
-import type { BenchmarkPlugin, PluginContext } from '../contracts/plugin.ts';
+import type { BenchmarkPlugin } from '../contracts/plugin.ts';
 import { HeamsError } from '../lib/errors.ts';
 import type { Journal } from '../models/journal.ts';
 import { type Budget, checkBudget } from '../models/with-budget.ts';
@@ -42,7 +41,7 @@ export interface AuditBenchOptions {
 /** Checks the benchmark's judges and keys, builds the judges, and loads the samples. */
 export async function loadAuditBench(options: AuditBenchOptions): Promise<AuditBench> {
   const { host, seed, concurrency, budget, journal, signal } = options;
-  const { env, clock, random, folders } = host;
+  const { env, clock, random } = host;
   const component = await loadBenchmark(options.file, builtinRegistry);
   const parsed = ciConfigSchema.safeParse(component.options);
   if (!parsed.success) {
@@ -57,15 +56,7 @@ export async function loadAuditBench(options: AuditBenchOptions): Promise<AuditB
   if (options.costLimited) checkBudget(models, { max_cost_usd: 1 });
   const { createModelFactory } = await import('../models/create-models.ts');
   const factory = createModelFactory({ env, clock, random, maxConnections: concurrency, budget, journal });
-  const context: PluginContext = {
-    model: async (settings) => factory.chat(withHeaderSecrets(settings, env)),
-    embedder: async (settings) => factory.embedder(withHeaderSecrets(settings, env)),
-    clock,
-    seed,
-    env,
-    resolve: resolveFrom(component),
-    folders,
-  };
+  const context = pluginContext({ component, models: factory, host, seed });
   const grading = await gradingOf(parsed.data, context);
   const benchmark = await component.plugin.create(component.options, context);
   const { samples, source } = await benchmark.loadSamples(signal);

@@ -1,6 +1,6 @@
 import { loadReporters } from '../config/registry.ts';
 import { safeTerminal } from '../lib/escape.ts';
-import { type Summaries, summarize } from '../report/summarize.ts';
+import { byReporter, type Summaries, summarize } from '../report/summarize.ts';
 import type { Io } from './io.ts';
 import { textTable } from './table.ts';
 
@@ -13,12 +13,6 @@ export function printSummaries({ summaries }: Summaries, io: Io): void {
     io.out('');
     for (const line of textTable([columns, ...cells], new Set(columns.map((_, i) => i).slice(1)))) io.out(line);
   }
-}
-
-function byReporter(summaries: Summaries['summaries']) {
-  const groups = new Map<Summaries['summaries'][number]['reporter'], Summaries['summaries']>();
-  for (const summary of summaries) groups.set(summary.reporter, [...(groups.get(summary.reporter) ?? []), summary]);
-  return groups;
 }
 
 /** The table of arms of a results folder, from its records. */

@@ -2,6 +2,7 @@ import type { Benchmark, LoadedSamples } from '../contracts/benchmark.ts';
 import type { Clock } from '../contracts/call.ts';
 import type { PluginContext } from '../contracts/plugin.ts';
 import type { Random } from '../lib/random.ts';
+import type { ModelFactory } from '../models/create-models.ts';
 import type { Journal } from '../models/journal.ts';
 import type { Budget } from '../models/with-budget.ts';
 import type { RunnableArm } from '../run/run-benchmark.ts';
@@ -26,6 +27,28 @@ export interface Assembly {
   close(): Promise<void>;
 }
 
+export interface PluginContextParts {
+  component: Component;
+  models: Pick<ModelFactory, 'chat' | 'embedder'>;
+  host: Host;
+  /** The run's seed. */
+  seed: number;
+}
+
+/** What a component's plug-in is built with: nothing else reaches it from outside. */
+export function pluginContext({ component, models, host, seed }: PluginContextParts): PluginContext {
+  const { env, clock, folders } = host;
+  return {
+    model: async (settings) => models.chat(withHeaderSecrets(settings, env)),
+    embedder: async (settings) => models.embedder(withHeaderSecrets(settings, env)),
+    clock,
+    seed,
+    env,
+    resolve: resolveFrom(component),
+    folders,
+  };
+}
+
 /**
  * Builds what a run needs from its components: each benchmark, agent and memory once, however many arms share it, and
  * one set of models, so that a limit or a budget holds over all of them.
@@ -36,7 +59,7 @@ export async function assemble(
   { budget, journal, signal }: { budget: Budget; journal?: Journal; signal: AbortSignal },
 ): Promise<Assembly> {
   const { createModelFactory } = await import('../models/create-models.ts');
-  const { env, clock, random, folders } = host;
+  const { env, clock, random } = host;
   const { max_connections: maxConnections, cache_dir: cacheDir, seed } = run.settings;
   const models = createModelFactory({
     env,
@@ -47,15 +70,7 @@ export async function assemble(
     ...(cacheDir ? { cacheDir } : {}),
     ...(journal ? { journal } : {}),
   });
-  const contextOf = (component: Component): PluginContext => ({
-    model: async (settings) => models.chat(withHeaderSecrets(settings, env)),
-    embedder: async (settings) => models.embedder(withHeaderSecrets(settings, env)),
-    clock,
-    seed,
-    env,
-    resolve: resolveFrom(component),
-    folders,
-  });
+  const contextOf = (component: Component) => pluginContext({ component, models, host, seed });
   const closers: (() => Promise<void>)[] = [() => models.close()];
   const close = async () => {
     await Promise.allSettled(closers.map((one) => one()));

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Benchmark, LoadedSamples, Sample } from '../contracts/benchmark.ts';
 import type { BenchmarkPlugin } from '../contracts/plugin.ts';
@@ -7,8 +6,9 @@ import { HeamsError } from '../lib/errors.ts';
 import { hashOf } from '../lib/hash.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { Json } from '../schema/json.ts';
-import { type Fact, type RunStatus, runStatusSchema, type SampleRecord } from '../schema/record.ts';
+import type { Fact, SampleRecord } from '../schema/record.ts';
 import { type ExperimentFolder, listExperiments, readRecords } from '../store/records.ts';
+import { readRunStatus } from '../store/run-status.ts';
 import { composedSettings, type Pace, recordedArm, wrapped } from './recorded-run.ts';
 import type { Registry } from './registry.ts';
 import type { Arm, Component, Run } from './run.ts';
@@ -92,21 +92,10 @@ function otherBenchmark(file: string, expected: string, found: string): HeamsErr
   });
 }
 
-/** The status beside the records; nothing where there is none, as for records that came from elsewhere. */
-async function statusOf(dir: string): Promise<RunStatus | undefined> {
-  const file = join(dir, 'run_status.json');
-  try {
-    return runStatusSchema.parse(JSON.parse(await readFile(file, 'utf8')));
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new HeamsError('this is no status of a run', {
-      code: 'grade_bad_status',
-      where: { file },
-      hint: 'run the same `heams run` again, which writes the file anew, or pass --allow-missing',
-      cause,
-    });
-  }
-}
+const statusError = {
+  code: 'grade_bad_status',
+  hint: 'run the same `heams run` again, which writes the file anew, or pass --allow-missing',
+};
 
 /**
  * Refuses a run that is not finished. The new run plans what it finds, so a sample without a record, or an experiment
@@ -114,7 +103,7 @@ async function statusOf(dir: string): Promise<RunStatus | undefined> {
  */
 async function refuseUnfinished(resultsDir: string, { arms, counts }: Survey, named: readonly string[]): Promise<void> {
   for (const { experiment, records } of counts) {
-    const planned = (await statusOf(experiment.dir))?.planned ?? 0;
+    const planned = (await readRunStatus(experiment.dir, statusError))?.planned ?? 0;
     if (records < planned) throw unfinished(experiment.runsFile, `${planned} records, as planned`, `${records}`);
   }
   const bare = named.filter((name) => !arms.some((arm) => arm.name === name));

@@ -1,5 +1,6 @@
+import { addCounts } from '../lib/add-counts.ts';
 import type { Journal } from '../models/journal.ts';
-import { addUsage, emptyStageUsage, type StageUsage, stages } from '../schema/usage.ts';
+import { emptyStageUsage, type StageUsage, stages } from '../schema/usage.ts';
 import type { RunFolder } from '../store/run-folder.ts';
 
 /**
@@ -16,9 +17,9 @@ export async function spentBefore(
   for (const experiment of experiments) {
     for await (const record of folder.records(experiment)) {
       recorded.add(record.key);
-      for (const stage of stages) addUsage(spent, record.usage[stage]);
+      for (const stage of stages) addCounts(spent, record.usage[stage]);
     }
   }
-  addUsage(spent, await journal.spentOnOthers(recorded));
+  addCounts(spent, await journal.spentOnOthers(recorded));
   return spent;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../contracts/call.ts';
 import { HeamsError, messageOf } from '../lib/errors.ts';
+import { retryAfterMs } from '../lib/retry-after.ts';
 import { type HubFile, hubBadReply, hubFailed, hubForbidden, hubNotFound, hubUnreachable } from './hub-errors.ts';
 
 export interface HubClientOptions {
@@ -110,12 +111,10 @@ async function answered<T>(host: string, signal: AbortSignal, ask: () => Promise
   }
 }
 
-/** Retry-After is a number of seconds or a date. */
+/** How long the hub asks to be left alone, as far as a download can wait. */
 function retryAfter(response: Response, clock: Clock): number | undefined {
-  const header = response.headers.get('retry-after');
-  if (header === null) return undefined;
-  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - clock.now();
-  return Number.isFinite(ms) ? Math.min(longestWait, Math.max(0, ms)) : undefined;
+  const ms = retryAfterMs(Object.fromEntries(response.headers), clock.now());
+  return ms === undefined ? undefined : Math.min(longestWait, ms);
 }
 
 function endpoint(env: HubClientOptions['env']): string {

@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { syncFolder } from '../lib/write-file.ts';
 
 /**
  * Makes a file that is there whole or not at all: `write` fills a temporary file in a folder of its own beside the
@@ -14,23 +15,19 @@ export async function writeWhole<T>(target: string, write: (temporary: string) =
     // The same name, because readers go by its extension.
     const temporary = join(own, basename(target));
     const result = await write(temporary);
-    await sync(temporary);
+    await syncFile(temporary);
     await rename(temporary, target);
-    await sync(folder);
+    await syncFolder(folder);
     return result;
   } finally {
     await rm(own, { recursive: true, force: true });
   }
 }
 
-async function sync(path: string): Promise<void> {
+async function syncFile(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
     await handle.sync();
-  } catch (error) {
-    // Some systems cannot sync a folder; the file itself is synced before it is renamed.
-    if ((error as NodeJS.ErrnoException).code !== 'EISDIR' && (error as NodeJS.ErrnoException).code !== 'EPERM')
-      throw error;
   } finally {
     await handle.close();
   }

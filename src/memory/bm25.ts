@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { MemoryPlugin } from '../contracts/plugin.ts';
+import { namingShape } from '../schema/naming.ts';
 import { bm25Defaults, keywordIndex } from './index/keyword-index.ts';
 import { indexedBackend } from './indexed-backend.ts';
-import { namingShape, searchShape } from './options.ts';
+import { searchShape } from './options.ts';
 
 const schema = z.strictObject({
   ...namingShape,

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { MemoryPlugin } from '../contracts/plugin.ts';
+import { namingShape } from '../schema/naming.ts';
 import type { TextIndex } from './index/text-index.ts';
 import { indexedBackend } from './indexed-backend.ts';
-import { namingShape, noSearchShape } from './options.ts';
+import { noSearchShape } from './options.ts';
 
 const schema = z.strictObject({ ...namingShape, backend: z.literal('full_context'), ...noSearchShape });
 export type FullContextOptions = z.infer<typeof schema>;

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { MemoryPlugin } from '../contracts/plugin.ts';
+import { namingShape } from '../schema/naming.ts';
 import { denseBackend } from './dense-backend.ts';
 import { embeddingModels, embeddingNeeds, embeddingShape, needsProvider } from './embedder.ts';
 import { denseIndex } from './index/dense-index.ts';
 import { keywordIndex } from './index/keyword-index.ts';
 import { fuseRankings } from './index/rank-fusion.ts';
 import type { TextIndex } from './index/text-index.ts';
-import { namingShape, searchShape } from './options.ts';
+import { searchShape } from './options.ts';
 
 const schema = z
   .strictObject({ ...namingShape, backend: z.literal('hybrid'), ...searchShape, ...embeddingShape })

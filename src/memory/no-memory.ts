@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { MemoryPlugin } from '../contracts/plugin.ts';
+import { namingShape } from '../schema/naming.ts';
 import { indexedBackend } from './indexed-backend.ts';
-import { namingShape, noSearchShape } from './options.ts';
+import { noSearchShape } from './options.ts';
 
 const schema = z.strictObject({ ...namingShape, backend: z.literal('no_memory'), ...noSearchShape });
 export type NoMemoryOptions = z.infer<typeof schema>;

@@ -1,11 +1,5 @@
 import { z } from 'zod';
 
-/** What every memory file may say about itself. */
-export const namingShape = {
-  name: z.string().min(1).optional(),
-  description: z.string().optional(),
-} as const;
-
 /** For the backends that search. */
 export const searchShape = { top_k: z.int().positive().default(5) } as const;
 

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { MemoryBackend, MemoryCapabilities, MemoryScope } from '../contracts/memory.ts';
 import type { MemoryPlugin } from '../contracts/plugin.ts';
+import { namingShape } from '../schema/naming.ts';
 import type { Recall, StoredItem } from '../schema/record.ts';
 import { RecordIndex } from '../store/record-index.ts';
-import { namingShape, noSearchShape } from './options.ts';
+import { noSearchShape } from './options.ts';
 
 const schema = z.strictObject({
   ...namingShape,

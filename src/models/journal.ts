@@ -4,9 +4,10 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { CallContext } from '../contracts/call.ts';
 import type { ChatReply, ChatRequest } from '../contracts/model.ts';
+import { addCounts } from '../lib/add-counts.ts';
 import { hashOf } from '../lib/hash.ts';
 import { chatReplySchema } from '../schema/chat-reply.ts';
-import { addUsage, emptyStageUsage, type StageUsage, stageUsageSchema } from '../schema/usage.ts';
+import { emptyStageUsage, type StageUsage, stageUsageSchema } from '../schema/usage.ts';
 import { askedOf, type ModelCall } from './model-call.ts';
 
 const entrySchema = z.strictObject({
@@ -56,7 +57,7 @@ function recording(call: CallContext, spent: StageUsage): CallContext {
     ...call,
     meter: {
       add: (stage, more) => {
-        addUsage(spent, more);
+        addCounts(spent, more);
         call.meter.add(stage, more);
       },
     },
@@ -112,7 +113,7 @@ export function createJournal(dir: string): Journal {
       const files = await readdir(dir).catch(() => []);
       for (const job of files.map((name) => basename(name, '.jsonl')).filter((name) => !recorded.has(name))) {
         for (const entry of [...(await read(fileOf(job))).values()].flat()) {
-          addUsage(spent, entry.spent as Partial<StageUsage>);
+          addCounts(spent, entry.spent as Partial<StageUsage>);
         }
       }
       return spent;

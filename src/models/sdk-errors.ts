@@ -1,9 +1,9 @@
 import { APICallError } from '@ai-sdk/provider';
 import { ModelError, type ModelErrorKind } from '../contracts/model.ts';
 import { messageOf } from '../lib/errors.ts';
+import { retryAfterMs } from '../lib/retry-after.ts';
 import type { Connection } from './provider.ts';
 import { redactor } from './redact.ts';
-import { retryAfterMs } from './retry-after.ts';
 
 /** What a server says in an error body, as far as vendors agree on one. */
 interface ErrorBody {

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Block } from '../contracts/document.ts';
-import { runStatusSchema } from '../schema/record.ts';
+import type { RunStatus } from '../schema/record.ts';
 import type { ExperimentFolder } from '../store/records.ts';
+import { readRunStatus } from '../store/run-status.ts';
 import { code, heading, list } from './document.ts';
 
 const states = {
@@ -20,16 +19,17 @@ const causes = {
 
 /** What an experiment lacks of its plan, by the status beside its records; nothing where it is whole or has no status. */
 async function lacking({ dir }: ExperimentFolder): Promise<string | undefined> {
-  const text = await readFile(join(dir, 'run_status.json'), 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
+  let status: RunStatus | undefined;
   try {
-    const { planned, done, failed, state, stop_reason } = runStatusSchema.parse(JSON.parse(text));
-    if (done + failed >= planned && (state === 'done' || state === 'done_with_failures')) return undefined;
-    const why = stop_reason ? `${states[state]}: ${causes[stop_reason]}` : states[state];
-    return `${done + failed} of ${planned} planned samples have a record; ${why}`;
+    status = await readRunStatus(dir, { code: 'report_bad_status', hint: 'run the same `heams run` again' });
   } catch {
     return 'its run_status.json cannot be read, so nobody knows what is missing';
   }
+  if (!status) return undefined;
+  const { planned, done, failed, state, stop_reason } = status;
+  if (done + failed >= planned && (state === 'done' || state === 'done_with_failures')) return undefined;
+  const why = stop_reason ? `${states[state]}: ${causes[stop_reason]}` : states[state];
+  return `${done + failed} of ${planned} planned samples have a record; ${why}`;
 }
 
 /** The head of a report over experiments that are not whole: a part of a run must not be read as the run. */

@@ -102,3 +102,10 @@ export async function summarize(options: SummarizeOptions): Promise<Summaries> {
   if (summaries.length === 0) throw noRecords(options.resultsDir, 'its experiments have');
   return { summaries, empty };
 }
+
+/** Summaries by the reporter that made them, in their order. */
+export function byReporter(summaries: readonly Summary[]): Map<Reporter, Summary[]> {
+  const groups = new Map<Reporter, Summary[]>();
+  for (const summary of summaries) groups.set(summary.reporter, [...(groups.get(summary.reporter) ?? []), summary]);
+  return groups;
+}

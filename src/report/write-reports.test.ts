@@ -128,6 +128,13 @@ describe('reports of a results folder', () => {
     }
   });
 
+  it('do not take a status that cannot be opened for none', async () => {
+    await put('a', records('a', ['1']));
+    await mkdir(join(resultsDir, 'a', 'run_status.json'));
+    await writeExperimentReports({ resultsDir, reporters });
+    expect(await readFile(join(resultsDir, 'a', 'report.md'), 'utf8')).toContain('nobody knows what is missing');
+  });
+
   it('need a folder with experiments', async () => {
     await expect(failing()).rejects.toMatchObject({ code: 'results_empty' });
     await expect(failing({ resultsDir: join(resultsDir, 'nowhere') })).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import type { Document } from './document.ts';
 import { incompleteBlocks } from './incomplete.ts';
 import { renderHtml } from './render-html.ts';
 import { renderMarkdown } from './render-markdown.ts';
-import { type Summaries, type SummarizeOptions, type Summary, summarize } from './summarize.ts';
+import { byReporter, type Summaries, type SummarizeOptions, summarize } from './summarize.ts';
 import { writeFiles } from './write-files.ts';
 
 /** What was written, and what there was nothing to write about. */
@@ -33,7 +33,11 @@ const rendered = (document: Document) => ({
 
 /** Writes `report.md` and `report.html` beside the records of each experiment, each file whole or not at all. */
 export async function writeExperimentReports(options: SummarizeOptions): Promise<WrittenReports> {
-  const { summaries, empty } = await summarize(options);
+  return writeReportsOf(await summarize(options));
+}
+
+/** The same for metrics that are already at hand. */
+export async function writeReportsOf({ summaries, empty }: Summaries): Promise<WrittenReports> {
   const files: string[] = [];
   for (const { experiment, reporter, metrics } of summaries) {
     const document = await withIncomplete(reporter.report(metrics), [experiment]);
@@ -41,9 +45,6 @@ export async function writeExperimentReports(options: SummarizeOptions): Promise
   }
   return { files, empty: empty.map(({ name }) => name) };
 }
-
-const experimentsOf = (summaries: readonly Summary[], reporter: Summary['reporter']) =>
-  summaries.filter((summary) => summary.reporter === reporter).map(({ experiment }) => experiment);
 
 /** Writes `_rollup/<folder>/report.md`, `report.html`, `metrics.json` and `metrics.csv` for each benchmark in the folder. */
 export async function writeRollups(options: SummarizeOptions): Promise<WrittenReports> {
@@ -53,15 +54,15 @@ export async function writeRollups(options: SummarizeOptions): Promise<WrittenRe
 /** The same for metrics that are already at hand. */
 export async function writeRollupsOf(resultsDir: string, { summaries, empty }: Summaries): Promise<WrittenReports> {
   const emptyNames = empty.map(({ name }) => name);
-  const byReporter = new Map<Summary['reporter'], unknown[]>();
-  for (const { reporter, metrics } of summaries) {
-    byReporter.set(reporter, [...(byReporter.get(reporter) ?? []), metrics]);
-  }
   const files: string[] = [];
-  for (const [reporter, arms] of byReporter) {
-    const { document, json, csv } = reporter.rollup(arms, emptyNames);
+  for (const [reporter, group] of byReporter(summaries)) {
+    const { document, json, csv } = reporter.rollup(
+      group.map(({ metrics }) => metrics),
+      emptyNames,
+    );
+    const experiments = group.map(({ experiment }) => experiment);
     const contents = {
-      ...rendered(await withIncomplete(document, experimentsOf(summaries, reporter))),
+      ...rendered(await withIncomplete(document, experiments)),
       'metrics.json': `${JSON.stringify(json, null, 2)}\n`,
       'metrics.csv': csv,
     };

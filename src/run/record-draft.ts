@@ -1,8 +1,9 @@
 import { type CallContext, type Meter, saltOf } from '../contracts/call.ts';
+import { addCounts } from '../lib/add-counts.ts';
 import { HeamsError, messageOf } from '../lib/errors.ts';
 import type { Json } from '../schema/json.ts';
 import { type FailureStage, type Reply, recordSchema, type SampleRecord, type StoredItem } from '../schema/record.ts';
-import { addUsage, emptyUsage, type Stage } from '../schema/usage.ts';
+import { emptyUsage, type Stage } from '../schema/usage.ts';
 import type { Job } from './plan-jobs.ts';
 import type { SampleParts } from './run-sample.ts';
 
@@ -33,7 +34,7 @@ export class RecordDraft {
   private readonly startedAt: string;
   private readonly start: number;
   private readonly meter: Meter = {
-    add: (stage, spent) => addUsage(this.usage[stage], spent),
+    add: (stage, spent) => addCounts(this.usage[stage], spent),
   };
 
   constructor(job: Job, parts: SampleParts, signal: AbortSignal) {

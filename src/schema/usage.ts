@@ -32,11 +32,6 @@ export const emptyStageUsage = (): StageUsage => ({
   cost_usd: 0,
   unpriced_calls: 0,
 });
-/** Adds one count after the other to `sum`. */
-export function addUsage(sum: StageUsage, more: Partial<StageUsage>): void {
-  for (const key of Object.keys(more) as (keyof StageUsage)[]) sum[key] += more[key] ?? 0;
-}
-
 export const emptyUsage = (): Usage => ({
   prime: emptyStageUsage(),
   agent: emptyStageUsage(),

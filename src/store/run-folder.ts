@@ -8,6 +8,7 @@ import { AppendLog } from './append-log.ts';
 import { lockFolder } from './folder-lock.ts';
 import { readLines } from './lines.ts';
 import { foreignLine, lineHead, RECORD_START, readRecords, recordLine, takeIn } from './records.ts';
+import { STATUS_FILE } from './run-status.ts';
 import { sweepTemporary } from './sweep.ts';
 
 function makeFolderError(dir: string, cause: NodeJS.ErrnoException): HeamsError {
@@ -129,7 +130,7 @@ export class RunFolder implements RunStore {
   async writeStatus(status: RunStatus): Promise<void> {
     const dir = this.experimentDir(status.experiment);
     await makeFolder(dir);
-    const file = join(dir, 'run_status.json');
+    const file = join(dir, STATUS_FILE);
     try {
       await writeFileWhole(file, `${JSON.stringify(status, null, 2)}\n`);
     } catch (cause) {

@@ -1,12 +1,10 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { HeamsError } from '../../lib/errors.ts';
 import { type SummarizeOptions, type Summary, summarize } from '../../report/summarize.ts';
 import type { CiComparison } from '../../schema/ci-comparison.ts';
 import type { CiGate, GateCheck } from '../../schema/ci-gate.ts';
 import type { CiMetrics } from '../../schema/ci-metrics.ts';
-import { type RunStatus, runStatusSchema } from '../../schema/record.ts';
 import { listExperiments } from '../../store/records.ts';
+import { readRunStatus } from '../../store/run-status.ts';
 import { type ComparedRun, compareRuns } from './compare.ts';
 import { decideLimit, decideMargin, decideShare, type GateRules } from './gate-decide.ts';
 import { type Limit, type Margin, rateNamed } from './gate-limits.ts';
@@ -22,32 +20,12 @@ export interface GateOptions extends GateRules {
   against?: { run: ComparedRun; margins: readonly Margin[] };
 }
 
-/** The status beside the records; nothing where there is none, as for records that came from elsewhere. */
-async function statusOf(dir: string): Promise<RunStatus | undefined> {
-  const file = join(dir, 'run_status.json');
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    return runStatusSchema.parse(JSON.parse(text));
-  } catch (cause) {
-    throw new HeamsError('this is no status of a run', {
-      code: 'gate_bad_status',
-      where: { file },
-      hint: 'run the same `heams run` again: it writes the file anew',
-      cause,
-    });
-  }
-}
+const statusError = { code: 'gate_bad_status', hint: 'run the same `heams run` again: it writes the file anew' };
 
 /** No sample may be missing, failed or unreadable: they could be the ones that leak. */
 async function completeness({ experiment, metrics }: Summary<CiMetrics>, rules: GateRules): Promise<GateCheck> {
   const { records, failed, unreadable } = metrics.counts;
-  const planned = Math.max(records, (await statusOf(experiment.dir))?.planned ?? 0);
+  const planned = Math.max(records, (await readRunStatus(experiment.dir, statusError))?.planned ?? 0);
   const decided = decideShare(planned - records + failed + unreadable, planned, 'missing or failed', rules);
   return { experiment: experiment.name, kind: 'complete', name: 'complete', ...decided };
 }

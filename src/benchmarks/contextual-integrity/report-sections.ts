@@ -1,3 +1,4 @@
+import { addCounts } from '../../lib/add-counts.ts';
 import { leafText } from '../../lib/leaves.ts';
 import {
   type Block,
@@ -107,19 +108,14 @@ export function judgeSection({ unjudged, scores }: CiMetrics): Block[] {
   return [...blocks, table('Unjudged verdicts by reason', [left('Of'), left('Reason'), right('Verdicts')], rows)];
 }
 
-function addUsage(a: StageUsage, b: StageUsage): StageUsage {
-  const sum = { ...a };
-  for (const key of Object.keys(b) as (keyof StageUsage)[]) sum[key] += b[key];
-  return sum;
-}
-
 function durationRow(name: string, duration: Duration) {
   const { count, mean_ms, median_ms, p95_ms } = duration;
   return [name, countText(count), durationText(mean_ms), durationText(median_ms), durationText(p95_ms)];
 }
 
 export function spendingSection({ usage, time }: CiMetrics): Block[] {
-  const total = stages.map((stage) => usage[stage]).reduce(addUsage, emptyStageUsage());
+  const total = emptyStageUsage();
+  for (const stage of stages) addCounts(total, usage[stage]);
   const named: [string, StageUsage][] = [
     ...stages.map((stage) => [stage, usage[stage]] as [string, StageUsage]),
     ['total', total],
