@@ -98,10 +98,16 @@ function variables(task: Task, injected: readonly Recall[]): Record<string, stri
   return recall ? { ...task.variables, memories: memoriesText(recall.items) } : { ...task.variables };
 }
 
-/** The instructions, unless they are blank for this sample, and the conversation so far. */
+/**
+ * The instructions, unless they are blank for this sample, and the conversation so far. System turns at its head (what
+ * a defence adds) become part of the instructions: some providers take one system message and no more.
+ */
 function opening(instructions: string, turns: readonly Turn[]): ChatMessage[] {
-  const system: ChatMessage[] = instructions.trim() === '' ? [] : [{ role: 'system', content: instructions }];
-  return [...system, ...turns.map(chatMessage)];
+  const head = turns.findIndex(({ role }) => role !== 'system');
+  const guidance = turns.slice(0, head === -1 ? turns.length : head);
+  const parts = [instructions, ...guidance.map(({ content }) => content)].filter((text) => text.trim() !== '');
+  const system: ChatMessage[] = parts.length === 0 ? [] : [{ role: 'system', content: parts.join('\n\n') }];
+  return [...system, ...turns.slice(guidance.length).map(chatMessage)];
 }
 
 function chatMessage({ role, content }: Turn): ChatMessage {

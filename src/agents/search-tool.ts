@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { AgentMemory } from '../contracts/agent.ts';
 import type { CallContext } from '../contracts/call.ts';
+import type { MemoryTool, ToolAnswer } from '../contracts/memory.ts';
 import type { ChatMessage, ChatModel, ChatReply, ToolRequest, ToolSpec } from '../contracts/model.ts';
+import type { Json } from '../schema/json.ts';
 import type { Recall, ToolCall } from '../schema/record.ts';
 import { memoriesText } from './memories-text.ts';
 
@@ -18,6 +20,11 @@ export const searchTool: ToolSpec = {
 };
 
 const inputSchema = z.object({ query: z.string().trim().min(1) });
+
+/** What a model with tools may use: the memory's own tools where it has some, and HEAMS's search where not. */
+export function toolsOf(memory: AgentMemory): readonly MemoryTool[] {
+  return memory.scope.tools ?? [{ spec: searchTool, run: (input) => search(input, memory) }];
+}
 
 export interface ToolConversation {
   model: ChatModel;
@@ -41,10 +48,12 @@ export interface ToolOutcome {
 export async function converseWithSearch(conversation: ToolConversation): Promise<ToolOutcome> {
   const { model, memory, maxToolCalls, call } = conversation;
   const messages = [...conversation.messages];
+  const tools = toolsOf(memory);
+  const specs = tools.map(({ spec }) => spec);
   const outcome: Omit<ToolOutcome, 'reply'> = { recalls: [], toolCalls: [], warnings: [] };
   for (;;) {
     const spent = outcome.toolCalls.length >= maxToolCalls;
-    const request = { messages: [...messages], tools: [searchTool], ...(spent ? { toolChoice: 'none' as const } : {}) };
+    const request = { messages: [...messages], tools: specs, ...(spent ? { toolChoice: 'none' as const } : {}) };
     const reply = await model.generate(request, call);
     outcome.warnings.push(...reply.warnings);
     if (spent || reply.toolRequests.length === 0) return { ...outcome, reply };
@@ -52,7 +61,7 @@ export async function converseWithSearch(conversation: ToolConversation): Promis
     for (const asked of reply.toolRequests) {
       const { content, recall } =
         outcome.toolCalls.length < maxToolCalls
-          ? await answer(asked, memory)
+          ? await answer(asked, tools)
           : { content: `No result: the limit of ${maxToolCalls} calls is reached.`, recall: undefined };
       if (recall) outcome.recalls.push(recall);
       outcome.toolCalls.push({ name: asked.name, input: asked.input, output: content });
@@ -61,11 +70,20 @@ export async function converseWithSearch(conversation: ToolConversation): Promis
   }
 }
 
-async function answer(asked: ToolRequest, memory: AgentMemory): Promise<{ content: string; recall?: Recall }> {
-  if (asked.name !== searchTool.name) {
-    return { content: `No result: there is no tool "${asked.name}". The only tool is ${searchTool.name}.` };
-  }
-  const input = inputSchema.safeParse(asked.input);
+/** The answer to one call; a tool that there is not is answered in words. */
+export async function answer(
+  asked: Pick<ToolRequest, 'name' | 'input'>,
+  tools: readonly MemoryTool[],
+): Promise<ToolAnswer> {
+  const tool = tools.find(({ spec }) => spec.name === asked.name);
+  if (tool) return tool.run(asked.input);
+  const names = tools.map(({ spec }) => spec.name);
+  const others = names.length === 1 ? `The only tool is ${names[0]}.` : `The tools are ${names.join(', ')}.`;
+  return { content: `No result: there is no tool "${asked.name}". ${others}` };
+}
+
+async function search(given: Json, memory: AgentMemory): Promise<ToolAnswer> {
+  const input = inputSchema.safeParse(given);
   if (!input.success) return { content: 'No result: the input must be {"query": "<what to look for>"}.' };
   const recall = await memory.scope.search(input.data.query, memory.topK);
   return { content: memoriesText(recall.items) || 'Nothing found.', recall };

@@ -1,5 +1,6 @@
 import { assemble } from '../config/assemble.ts';
 import { checkModels, modelUses } from '../config/check-models.ts';
+import { checkRequirements } from '../config/check-requirements.ts';
 import type { Run } from '../config/run.ts';
 import { priceOf } from '../models/prices.ts';
 import { createBudget } from '../models/with-budget.ts';
@@ -29,6 +30,7 @@ const MESSAGE_TOKENS = 300;
  */
 export async function dryRun(run: Run, options: { experiments?: string[]; json?: boolean }, io: Io): Promise<number> {
   checkModels(run, io.env);
+  checkRequirements(run, io.env);
   const assembly = await assemble(run, hostOf(io), { budget: createBudget({}), signal: new AbortController().signal });
   try {
     const { samples } = assembly.loaded;

@@ -1,5 +1,6 @@
 import { assemble } from '../config/assemble.ts';
 import { checkModels, modelUses } from '../config/check-models.ts';
+import { checkRequirements } from '../config/check-requirements.ts';
 import { loadRun } from '../config/load-run.ts';
 import { builtinRegistry } from '../config/registry.ts';
 import { checkBudget, createBudget } from '../models/with-budget.ts';
@@ -11,6 +12,7 @@ import { exit, type Io } from './io.ts';
 export async function validate(options: { config: string; json?: boolean }, io: Io): Promise<number> {
   const run = await loadRun(configPath(options.config, io.cwd), builtinRegistry);
   checkModels(run, io.env);
+  checkRequirements(run, io.env);
   checkBudget(
     modelUses(run).map((use) => use.settings),
     run.settings.budget,

@@ -1,3 +1,4 @@
+import type { Agent } from '../contracts/agent.ts';
 import type { Benchmark, LoadedSamples } from '../contracts/benchmark.ts';
 import type { Clock } from '../contracts/call.ts';
 import type { PluginContext } from '../contracts/plugin.ts';
@@ -8,7 +9,7 @@ import type { Budget } from '../models/with-budget.ts';
 import type { RunnableArm } from '../run/run-benchmark.ts';
 import { componentIdentity } from './identity.ts';
 import { resolveFrom } from './load-run.ts';
-import type { Component, Run } from './run.ts';
+import type { Arm, Component, Run } from './run.ts';
 import { withHeaderSecrets } from './secrets.ts';
 
 /** The world outside, as the command line or a library user hands it in. */
@@ -49,6 +50,13 @@ export function pluginContext({ component, models, host, seed }: PluginContextPa
   };
 }
 
+/** What of an arm's configuration can change an outcome. An arm without a defence is what it was before there were any. */
+const armIdentity = ({ agent, memory, defence }: Arm) => ({
+  agent: componentIdentity(agent),
+  memory: componentIdentity(memory),
+  ...(defence ? { defence: componentIdentity(defence) } : {}),
+});
+
 /**
  * Builds what a run needs from its components: each benchmark, agent and memory once, however many arms share it, and
  * one set of models, so that a limit or a budget holds over all of them.
@@ -75,12 +83,28 @@ export async function assemble(
   const close = async () => {
     await Promise.allSettled(closers.map((one) => one()));
   };
-  const built = new Map<Component, Promise<unknown>>();
-  const once = <T>(component: Component, create: (context: PluginContext) => Promise<T>): Promise<T> => {
-    const made = built.get(component) ?? create(contextOf(component));
-    built.set(component, made);
+  /** By component, and by the agent that it belongs to where it does. */
+  const built = new Map<Component, Map<Agent | undefined, Promise<unknown>>>();
+  const once = <T extends { close?(): Promise<void> }>(
+    component: Component,
+    create: (context: PluginContext) => Promise<T>,
+    agent?: Agent,
+  ): Promise<T> => {
+    const known = built.get(component) ?? new Map<Agent | undefined, Promise<unknown>>();
+    built.set(component, known);
+    const making = async () => {
+      const made = await create({ ...contextOf(component), ...(agent ? { agent } : {}) });
+      closers.push(async () => made.close?.());
+      return made;
+    };
+    const made = known.get(agent) ?? making();
+    known.set(agent, made);
     return made as Promise<T>;
   };
+  const memoryOf = ({ memory }: Arm, agent: Agent) =>
+    once(memory, (context) => memory.plugin.create(memory.options, context), memory.plugin.ofAgent && agent);
+  const defenceOf = (defence: NonNullable<Arm['defence']>) =>
+    once(defence, (context) => defence.plugin.create(defence.options, context));
   try {
     const { plugin, options } = run.benchmark;
     const benchmark = await plugin.create(options, contextOf(run.benchmark));
@@ -88,18 +112,18 @@ export async function assemble(
     const arms: RunnableArm[] = [];
     for (const arm of run.arms) {
       const agent = await once(arm.agent, (context) => arm.agent.plugin.create(arm.agent.options, context));
-      const memory = await once(arm.memory, async (context) => {
-        const backend = await arm.memory.plugin.create(arm.memory.options, context);
-        closers.push(() => backend.close());
-        return backend;
-      });
-      const identity = { agent: componentIdentity(arm.agent), memory: componentIdentity(arm.memory) };
-      const names = {
+      const memory = await memoryOf(arm, agent);
+      const defence = arm.defence && (await defenceOf(arm.defence));
+      arms.push({
+        name: arm.name,
+        identity: armIdentity(arm),
+        agent: defence ? defence.guard(agent) : agent,
+        memory,
         agentName: arm.agent.name,
         agentKind: agent.replays ?? arm.agent.plugin.name,
         memoryName: arm.memory.name,
-      };
-      arms.push({ name: arm.name, identity, agent, memory, ...names });
+        ...(arm.defence ? { defence: { name: arm.defence.name, kind: arm.defence.plugin.name } } : {}),
+      });
     }
     return { benchmark, benchmarkIdentity: componentIdentity(run.benchmark), loaded, arms, close };
   } catch (error) {

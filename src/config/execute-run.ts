@@ -10,6 +10,7 @@ import type { WrittenNote } from '../schema/run-file.ts';
 import { RunFolder } from '../store/run-folder.ts';
 import { type Assembly, assemble, type Host } from './assemble.ts';
 import { checkModels, modelUses } from './check-models.ts';
+import { checkRequirements } from './check-requirements.ts';
 import { fingerprintOf, runIdentity } from './identity.ts';
 import { builtinRegistry, type Registry } from './registry.ts';
 import type { Run } from './run.ts';
@@ -75,6 +76,7 @@ export async function executeRun(options: ExecuteOptions): Promise<ExecutedRun> 
   const { settings } = run;
   const selected: Run = { ...run, arms: run.arms.filter((arm) => options.experiments?.includes(arm.name) ?? true) };
   checkModels(selected, host.env);
+  checkRequirements(selected, host.env);
   const { checkBudget, createBudget } = await import('../models/with-budget.ts');
   checkBudget(
     modelUses(selected).map((use) => use.settings),
@@ -117,6 +119,7 @@ export async function executeRun(options: ExecuteOptions): Promise<ExecutedRun> 
       seed: settings.seed,
       concurrency: settings.concurrency,
       readyTimeoutS: settings.memory_ready_timeout_s,
+      memoryTimeoutS: settings.memory_timeout_s,
       ...(settings.max_failures === undefined ? {} : { maxFailures: settings.max_failures }),
       store: folder,
       clock: host.clock,

@@ -1,7 +1,7 @@
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 
 /** Folders of the component kinds under a folder named `configs`. */
-export type ComponentFolder = 'benchmarks' | 'agents' | 'memory';
+export type ComponentFolder = 'benchmarks' | 'agents' | 'memory' | 'defences';
 
 /** The nearest ancestor folder named `configs`. */
 function configsFolder(file: string): string | undefined {

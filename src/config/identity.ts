@@ -27,11 +27,12 @@ export function runIdentity(run: Run, source: { [key: string]: Json }): { [key: 
     seed: run.settings.seed,
     repeats: run.settings.repeats,
     experiments: Object.fromEntries(
-      run.arms.map(({ name, agent, memory }) => [
+      run.arms.map(({ name, agent, memory, defence }) => [
         name,
         {
           agent: { name: agent.name, ...componentIdentity(agent) },
           memory: { name: memory.name, ...componentIdentity(memory) },
+          ...(defence ? { defence: { name: defence.name, ...componentIdentity(defence) } } : {}),
         },
       ]),
     ),

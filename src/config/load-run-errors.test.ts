@@ -45,7 +45,9 @@ describe('misspelled keys', () => {
       `${head}experiments:\n  - name: arm\n    agent_config_file: writer.yaml\n    memory_config_file: keyword.yaml\n    ▸memorry: {}\n`,
     );
     expect(problem.message).toBe('unknown key "memorry" in experiments.0');
-    expect(problem.expected).toBe('one of: name, agent_config_file, agent, memory_config_file, memory');
+    expect(problem.expected).toBe(
+      'one of: name, agent_config_file, agent, memory_config_file, memory, defence_config_file, defence',
+    );
     expect(problem.hint).toBe('did you mean "memory"?');
   });
 

@@ -35,6 +35,7 @@ describe('a good run', () => {
       max_connections: 64,
       budget: {},
       memory_ready_timeout_s: 60,
+      memory_timeout_s: 300,
       controls: false,
       experiments: [{ name: 'arm', agent_config_file: 'writer.yaml', memory_config_file: 'keyword.yaml' }],
     });

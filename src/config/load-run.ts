@@ -1,5 +1,12 @@
 import { basename, dirname, extname, resolve } from 'node:path';
-import type { AgentPlugin, BenchmarkPlugin, MemoryPlugin, Path, PluginBase } from '../contracts/plugin.ts';
+import type {
+  AgentPlugin,
+  BenchmarkPlugin,
+  DefencePlugin,
+  MemoryPlugin,
+  Path,
+  PluginBase,
+} from '../contracts/plugin.ts';
 import { HeamsError, throwIfAny, type Where } from '../lib/errors.ts';
 import { nearest } from '../lib/nearest.ts';
 import { checkTemplate } from '../lib/template.ts';
@@ -26,7 +33,7 @@ function partAt(file: YamlFile, at: Path, data: unknown): Part {
 interface Kind<P> {
   folder: ComponentFolder;
   /** The key whose value names the plug-in, and what it is when the key is absent. */
-  key: 'benchmark' | 'kind' | 'backend';
+  key: 'benchmark' | 'kind' | 'backend' | 'defence';
   fallback?: string;
   plugins: Readonly<Record<string, () => Promise<P>>>;
 }
@@ -121,7 +128,12 @@ class Loader {
   }
 }
 
-type ArmFile = NonNullable<RunFile['experiments']>[number] & { at: Path; agentAt: Path; memoryAt: Path };
+type ArmFile = NonNullable<RunFile['experiments']>[number] & {
+  at: Path;
+  agentAt: Path;
+  memoryAt: Path;
+  defenceAt: Path;
+};
 
 /** The agents that call no model, each over the memory that makes it a fixed point: none, or all there is. */
 const controls = [
@@ -141,10 +153,14 @@ function controlArms(settings: RunFile): ArmFile[] {
     at: ['controls'],
     agentAt: ['controls', kind],
     memoryAt: ['controls', backend],
+    defenceAt: ['controls'],
   }));
 }
 
-/** The arms as written, or the matrix written out: `<agent>-<memory>`; then the controls. */
+/** In a matrix, the arms without a defence. */
+const NO_DEFENCE = 'none';
+
+/** The arms as written, or the matrix written out: `<agent>-<memory>[-<defence>]`; then the controls. */
 function armFiles(settings: RunFile): ArmFile[] {
   return [...writtenArms(settings), ...controlArms(settings)];
 }
@@ -158,20 +174,25 @@ function writtenArms(settings: RunFile): ArmFile[] {
         at: [...at, 'name'],
         agentAt: [...at, arm.agent ? 'agent' : 'agent_config_file'],
         memoryAt: [...at, arm.memory ? 'memory' : 'memory_config_file'],
+        defenceAt: [...at, arm.defence ? 'defence' : 'defence_config_file'],
       };
     });
   }
   const stem = (file: string) => basename(file, extname(file));
-  const { agents = [], memories = [] } = settings.matrix ?? {};
+  const { agents = [], memories = [], defences = [NO_DEFENCE] } = settings.matrix ?? {};
   return agents.flatMap((agent, a) =>
-    memories.map((memory, m) => ({
-      name: `${stem(agent)}-${stem(memory)}`,
-      agent_config_file: agent,
-      memory_config_file: memory,
-      at: ['matrix', 'agents', a],
-      agentAt: ['matrix', 'agents', a],
-      memoryAt: ['matrix', 'memories', m],
-    })),
+    memories.flatMap((memory, m) =>
+      defences.map((defence, d) => ({
+        name: [agent, memory, ...(defence === NO_DEFENCE ? [] : [defence])].map(stem).join('-'),
+        agent_config_file: agent,
+        memory_config_file: memory,
+        ...(defence === NO_DEFENCE ? {} : { defence_config_file: defence }),
+        at: ['matrix', 'agents', a],
+        agentAt: ['matrix', 'agents', a],
+        memoryAt: ['matrix', 'memories', m],
+        defenceAt: ['matrix', 'defences', d],
+      })),
+    ),
   );
 }
 
@@ -240,7 +261,15 @@ export async function loadRun(path: string, registry: Registry): Promise<Run> {
       arm.memoryAt,
       { name: arm.memory_config_file, inline: arm.memory },
     );
-    if (agent && memory) arms.push({ name: arm.name, agent, memory });
+    const defended = arm.defence_config_file !== undefined || arm.defence !== undefined;
+    const defence = defended
+      ? await loader.component<DefencePlugin>(
+          { folder: 'defences', key: 'defence', plugins: registry.defences },
+          arm.defenceAt,
+          { name: arm.defence_config_file, inline: arm.defence },
+        )
+      : undefined;
+    if (agent && memory) arms.push({ name: arm.name, agent, memory, ...(defence ? { defence } : {}) });
   }
   throwIfAny([...badNames(files, file), ...duplicateNames(files, file), ...loader.errors]);
   if (!benchmark) throw new Error('unreachable: a benchmark that did not load left an error');

@@ -1,4 +1,4 @@
-import type { AgentPlugin, BenchmarkPlugin, MemoryPlugin } from '../contracts/plugin.ts';
+import type { AgentPlugin, BenchmarkPlugin, DefencePlugin, MemoryPlugin } from '../contracts/plugin.ts';
 import type { Reporter } from '../contracts/reporter.ts';
 import { HeamsError, type Where } from '../lib/errors.ts';
 import { nearest } from '../lib/nearest.ts';
@@ -11,6 +11,7 @@ export interface Registry {
   reporters: Readonly<Record<string, Lazy<Reporter>>>;
   agents: Readonly<Record<string, Lazy<AgentPlugin>>>;
   memories: Readonly<Record<string, Lazy<MemoryPlugin>>>;
+  defences: Readonly<Record<string, Lazy<DefencePlugin>>>;
 }
 
 export const builtinRegistry: Registry = {
@@ -37,6 +38,7 @@ export const builtinRegistry: Registry = {
     hybrid: async () => (await import('../memory/hybrid.ts')).hybrid as MemoryPlugin,
     recorded: async () => (await import('../memory/recorded.ts')).recordedMemory as MemoryPlugin,
   },
+  defences: {},
 };
 
 /** The plug-in of a name, or an error that lists the names there are. */

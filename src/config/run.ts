@@ -1,4 +1,11 @@
-import type { AgentPlugin, BenchmarkPlugin, MemoryPlugin, Path, PluginBase } from '../contracts/plugin.ts';
+import type {
+  AgentPlugin,
+  BenchmarkPlugin,
+  DefencePlugin,
+  MemoryPlugin,
+  Path,
+  PluginBase,
+} from '../contracts/plugin.ts';
 import type { Where } from '../lib/errors.ts';
 import type { RunFile } from '../schema/run-file.ts';
 
@@ -16,6 +23,8 @@ export interface Arm {
   name: string;
   agent: Component<AgentPlugin>;
   memory: Component<MemoryPlugin>;
+  /** Stands between the agent and the world; absent for an undefended arm. */
+  defence?: Component<DefencePlugin>;
 }
 
 /** Everything that a run needs to know, read and checked; nothing else is read later. */
@@ -28,5 +37,6 @@ export interface Run {
 
 /** Every component once, however many arms share it. */
 export function components(run: Pick<Run, 'benchmark' | 'arms'>): Component[] {
-  return [...new Set<Component>([run.benchmark, ...run.arms.flatMap((arm) => [arm.agent, arm.memory])])];
+  const ofArm = ({ agent, memory, defence }: Arm): Component[] => [agent, memory, ...(defence ? [defence] : [])];
+  return [...new Set<Component>([run.benchmark, ...run.arms.flatMap(ofArm)])];
 }

@@ -1,20 +1,14 @@
+import { type Env, envVariable, fillReferences, referencesIn, withoutReferences } from '../lib/env-references.ts';
 import { HeamsError, throwIfAny } from '../lib/errors.ts';
 import type { ModelSettings } from '../schema/model-settings.ts';
 
-const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 export const REDACTED = '<redacted>';
-
-type Env = Readonly<Record<string, string | undefined>>;
-
-/** A variable's value; nothing where it is empty. Spaces around it are dropped, as they are for keys. */
-const variable = (env: Env, name: string): string | undefined => env[name]?.trim() || undefined;
 
 /** One error for every variable that a header refers to and that is not set. */
 export function missingHeaderVariables({ model_id, headers = {} }: ModelSettings, env: Env): HeamsError[] {
   return Object.entries(headers).flatMap(([header, value]) =>
-    [...value.matchAll(reference)]
-      .map((match) => match[1] as string)
-      .filter((name) => variable(env, name) === undefined)
+    referencesIn(value)
+      .filter((name) => envVariable(env, name) === undefined)
       .map(
         (name) =>
           new HeamsError(`the header "${header}" of ${model_id} needs ${name}`, {
@@ -35,21 +29,22 @@ export function missingHeaderVariables({ model_id, headers = {} }: ModelSettings
 export function withHeaderSecrets(settings: ModelSettings, env: Env): ModelSettings {
   if (!settings.headers) return settings;
   throwIfAny(missingHeaderVariables(settings, env));
-  const headers = Object.entries(settings.headers).map(([header, value]) => [
-    header,
-    value.replace(reference, (_match, name: string) => variable(env, name) ?? ''),
-  ]);
+  const headers = Object.entries(settings.headers).map(([header, value]) => [header, fillReferences(value, env)]);
   return { ...settings, headers: Object.fromEntries(headers) };
 }
 
 /** Whether a header's value holds references to the environment alone, but for the name of an auth scheme. */
 function isReference(value: string): boolean {
-  const rest = value.replace(reference, '').trim();
+  const rest = withoutReferences(value).trim();
   return rest !== value.trim() && /^(bearer|basic|token|key|api-?key)?$/i.test(rest);
 }
 
+/** Credentials in a URL are struck out, but for those that only refer to the environment. */
 function withoutUserInfo(text: string): string {
-  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@\s]*@/i, `$1${REDACTED}@`);
+  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)([^/@\s]*)@/i, (whole, scheme: string, user: string) => {
+    const password = user.includes(':') ? user.slice(user.indexOf(':') + 1) : user;
+    return password !== '' && withoutReferences(password) === '' ? whole : `${scheme}${REDACTED}@`;
+  });
 }
 
 /**

@@ -57,7 +57,12 @@ function asRunFile(run: Run, arms: readonly Arm[], note: WrittenNote): string {
     // The controls are among the arms now, and must not come twice.
     controls: false,
     benchmark: inlined(run.benchmark),
-    experiments: arms.map((arm) => ({ name: arm.name, agent: inlined(arm.agent), memory: inlined(arm.memory) })),
+    experiments: arms.map(({ name, agent, memory, defence }) => ({
+      name,
+      agent: inlined(agent),
+      memory: inlined(memory),
+      ...(defence ? { defence: inlined(defence) } : {}),
+    })),
     heams: note,
   };
   return faithfulYaml(file);

@@ -4,6 +4,7 @@ import type { ModelSettings } from '../schema/model-settings.ts';
 import type { Agent } from './agent.ts';
 import type { Benchmark } from './benchmark.ts';
 import type { Clock } from './call.ts';
+import type { Defence } from './defence.ts';
 import type { MemoryBackend } from './memory.ts';
 import type { ChatModel, EmbeddingModel } from './model.ts';
 
@@ -27,6 +28,17 @@ export interface ModelUse {
   role: string;
 }
 
+/** Something that must be there, other than a model, before a component can work. */
+export type Requirement =
+  /** An npm package that is not installed with HEAMS. */
+  | { kind: 'package'; name: string; install: string }
+  /** An environment variable, and what needs it. */
+  | { kind: 'variable'; name: string; path: Path; role: string }
+  /** A server that must answer; `heams doctor` tells whether it does. */
+  | { kind: 'server'; url: string; path: Path }
+  /** A program that HEAMS starts. */
+  | { kind: 'program'; name: string; path: Path };
+
 /** What a plug-in is given to build itself with. Nothing else reaches it from outside. */
 export interface PluginContext {
   model(settings: ModelSettings): Promise<ChatModel>;
@@ -40,6 +52,8 @@ export interface PluginContext {
   resolve(path: string): string;
   /** `datasets`: where downloads are kept. `shipped`: the folder of HEAMS's own data files. */
   folders: { datasets: string; shipped: string };
+  /** The agent of the arm; only where the plug-in is a memory that belongs to its agent (`ofAgent`). */
+  agent?: Agent;
 }
 
 /** What every plug-in declares. One file, one registry line. */
@@ -53,6 +67,8 @@ export interface PluginBase<O> {
   readonly schema: z.ZodType<O>;
   /** Models that the file names. */
   models?(options: O): ModelUse[];
+  /** What else must be there. Packages and variables are checked before anything starts. */
+  requires?(options: O): Requirement[];
   /** Prompts in the file. `offered` are the variables that the benchmark gives to agents. */
   templates?(options: O, offered: readonly string[]): TemplateUse[];
   /** What of the options can change an outcome; all but names and transport settings where this is absent. */
@@ -65,7 +81,13 @@ export interface AgentPlugin<O = unknown> extends PluginBase<O> {
   create(options: O, context: PluginContext): Promise<Agent>;
 }
 
+export interface DefencePlugin<O = unknown> extends PluginBase<O> {
+  create(options: O, context: PluginContext): Promise<Defence>;
+}
+
 export interface MemoryPlugin<O = unknown> extends PluginBase<O> {
+  /** The memory is its agent's own: it is built once for each agent, which is in its context. */
+  readonly ofAgent?: true;
   create(options: O, context: PluginContext): Promise<MemoryBackend>;
 }
 

@@ -3,6 +3,7 @@ import type { MemoryBackend, MemoryScope } from '../contracts/memory.ts';
 import { HeamsError } from '../lib/errors.ts';
 import { linkedAbort } from '../lib/linked-abort.ts';
 import type { Fact, StoredItem } from '../schema/record.ts';
+import { foreignTo } from './guarded-scope.ts';
 
 export interface PrimeOptions {
   capabilities: MemoryBackend['capabilities'];
@@ -36,16 +37,19 @@ async function waitReadable(scope: MemoryScope, { readyTimeoutS, clock, signal }
 /**
  * Writes the facts, waits until they can be found, and reads back what the memory kept. Where a backend keeps what it
  * is given as it is given, a fact that did not come back is a failure: a memory that did not store cannot be measured.
+ * Where it rewrites facts it may drop some, but not all of them. What was never written is a failure everywhere.
  */
 export async function prime(scope: MemoryScope, facts: readonly Fact[], options: PrimeOptions): Promise<StoredItem[]> {
   await scope.write(facts);
   await waitReadable(scope, options);
   const stored = await scope.list();
-  const { stores, rewrites, provenance } = options.capabilities;
-  if (!stores || rewrites) return stored;
+  const { stores, rewrites, provenance, external } = options.capabilities;
+  if (!stores || external) return stored;
   const texts = new Set(stored.map((item) => item.text));
   const ids = new Set(stored.flatMap((item) => item.fact_ids));
-  const lost = facts.filter((fact) => !texts.has(fact.text) || (provenance && !ids.has(fact.id)));
+  const kept = (fact: Fact) =>
+    rewrites ? stored.length > 0 : texts.has(fact.text) && (!provenance || ids.has(fact.id));
+  const lost = facts.filter((fact) => !kept(fact));
   if (lost.length > 0) {
     throw new HeamsError(`the memory did not keep ${lost.length} of ${facts.length} facts`, {
       code: 'memory_lost_facts',
@@ -55,5 +59,6 @@ export async function prime(scope: MemoryScope, facts: readonly Fact[], options:
         .join(', ')}`,
     });
   }
+  foreignTo({ facts, capabilities: options.capabilities })(stored);
   return stored;
 }

@@ -70,6 +70,7 @@ export class RecordDraft {
       agent_kind: parts.agentKind,
       memory: parts.memoryName,
       backend: parts.memory.name,
+      ...(parts.defence ? { defence: parts.defence.name, defence_kind: parts.defence.kind } : {}),
       sample_id: job.sample.id,
       cluster: job.sample.cluster,
       repeat: job.repeat,

@@ -45,6 +45,7 @@ function inputOf(overrides: Partial<RunInput> = {}): RunInput & { store: Watched
     seed: 0,
     concurrency: 2,
     readyTimeoutS: 60,
+    memoryTimeoutS: 300,
     clock: manualClock(Date.UTC(2025, 0, 1)),
     versions: { heams: '0.1.0', node: 'v20.20.0' },
     stop: new AbortController().signal,

@@ -8,6 +8,7 @@ import type { RunStatus, SampleRecord } from '../schema/record.ts';
 import { type PlannedArm, pendingJobs, planJobs } from './plan-jobs.ts';
 import { type Execute, type JobsOutcome, runJobs } from './run-jobs.ts';
 import { runSample } from './run-sample.ts';
+import { scopeSlots } from './scope-slots.ts';
 
 export interface RunnableArm extends PlannedArm {
   agent: Agent;
@@ -15,6 +16,7 @@ export interface RunnableArm extends PlannedArm {
   agentName: string;
   agentKind: string;
   memoryName: string;
+  defence?: { name: string; kind: string };
 }
 
 export interface RunInput {
@@ -29,6 +31,7 @@ export interface RunInput {
   seed: number;
   concurrency: number;
   readyTimeoutS: number;
+  memoryTimeoutS: number;
   maxFailures?: number;
   store: RunStore;
   clock: Clock;
@@ -130,17 +133,16 @@ class StatusBoard {
 }
 
 /** Runs jobs in this process. */
-function localExecute({ runId, benchmark, arms, readyTimeoutS, clock, versions }: RunInput): Execute {
-  const parts = new Map(
-    arms.map(({ name, agent, memory, agentName, agentKind, memoryName }) => [
-      name,
-      { runId, benchmark, agent, memory, agentName, agentKind, memoryName, readyTimeoutS, clock, versions },
-    ]),
-  );
+function localExecute(input: RunInput): Execute {
+  const { runId, benchmark, readyTimeoutS, memoryTimeoutS, clock, versions } = input;
+  const shared = { runId, benchmark, readyTimeoutS, memoryTimeoutS, clock, versions };
+  const parts = new Map(input.arms.map(({ name, identity: _, ...arm }) => [name, { ...shared, ...arm }]));
+  const slots = new Map(input.arms.map(({ memory }) => [memory, scopeSlots(memory)]));
   return (job, signal) => {
     const own = parts.get(job.experiment);
-    if (!own) throw new Error(`no arm is called ${job.experiment}`);
-    return runSample(job, own, signal);
+    const withSlot = own && slots.get(own.memory);
+    if (!withSlot) throw new Error(`no arm is called ${job.experiment}`);
+    return withSlot(signal, () => runSample(job, own, signal));
   };
 }
 

@@ -126,7 +126,8 @@ describe('runSample: a sample that is done', () => {
       call.meter.add(call.stage, { calls: 2, retries: 1 });
       await clock.advance(ms);
     };
-    const base = fakeMemory({ scope: { dispose: () => clock.advance(7), write: () => clock.advance(20) } });
+    const list = async () => [{ text: 'a summary', fact_ids: [] }];
+    const base = fakeMemory({ scope: { dispose: () => clock.advance(7), write: () => clock.advance(20), list } });
     const memory = {
       ...base,
       capabilities: { ...base.capabilities, rewrites: true },
@@ -139,7 +140,7 @@ describe('runSample: a sample that is done', () => {
     const benchmark = fakeBenchmark({ grade: ({ call }) => spend('judge', call, 300).then(() => null) });
     const record = await runSample(job, fakeParts({ clock, memory, agent, benchmark }), never);
     const spent = { ...emptyStageUsage(), calls: 3, input_tokens: 10, cost_usd: 0.25, retries: 1 };
-    expect(record.usage).toEqual({ prime: spent, agent: spent, judge: spent });
+    expect(record.usage).toEqual({ prime: spent, defence: emptyStageUsage(), agent: spent, judge: spent });
     // The scope's opening, writing and disposal belong to priming: 100.04 + 20 + 7.
     expect(record.timings).toEqual({
       started_at: '2025-01-01T12:00:00.000Z',

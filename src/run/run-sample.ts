@@ -4,7 +4,7 @@ import type { Clock } from '../contracts/call.ts';
 import type { MemoryBackend, MemoryScope } from '../contracts/memory.ts';
 import { BudgetError } from '../contracts/model.ts';
 import type { SampleRecord } from '../schema/record.ts';
-import { abortableScope } from './abortable-scope.ts';
+import { guardedScope, inTime } from './guarded-scope.ts';
 import type { Job } from './plan-jobs.ts';
 import { prime } from './prime.ts';
 import { RecordDraft } from './record-draft.ts';
@@ -20,7 +20,11 @@ export interface SampleParts {
   memoryName: string;
   /** Name of the agent plug-in. */
   agentKind: string;
+  /** The arm's defence, which `agent` stands behind: its name, and that of its plug-in. */
+  defence?: { name: string; kind: string };
   readyTimeoutS: number;
+  /** Deadline for every other answer of the memory, in seconds. */
+  memoryTimeoutS: number;
   clock: Clock;
   versions: { heams: string; node: string };
 }
@@ -31,13 +35,14 @@ export interface SampleParts {
  */
 export async function runSample(job: Job, parts: SampleParts, signal: AbortSignal): Promise<SampleRecord> {
   const { sample } = job;
-  const { benchmark, agent, memory, readyTimeoutS, clock } = parts;
+  const { benchmark, agent, memory, readyTimeoutS, memoryTimeoutS, clock } = parts;
   const { capabilities, topK } = memory;
   const draft = new RecordDraft(job, parts, signal);
+  const guard = { capabilities, facts: sample.facts, timeoutS: memoryTimeoutS, clock, signal };
   let scope: MemoryScope | undefined;
   try {
     const opened = await draft.stage('memory', async (call) =>
-      abortableScope(await memory.open(job.key, call), signal),
+      guardedScope(await inTime('open', memory.open(job.key, call), guard), guard),
     );
     scope = opened;
     const stored = await draft.stage('prime', () =>
@@ -51,7 +56,7 @@ export async function runSample(job: Job, parts: SampleParts, signal: AbortSigna
         variables: benchmark.variables(sample),
         ...(agent.seesLabels ? { labels: benchmark.labels(sample) } : {}),
       };
-      return agent.respond(task, { scope: opened, topK, capabilities }, call);
+      return agent.respond(task, { scope: opened, scopeId: job.key, topK, capabilities }, call);
     });
     draft.reply = reply;
     const grade = await draft.stage('judge', async (call) => {

@@ -3,7 +3,17 @@ import { json } from './json.ts';
 import { usageSchema } from './usage.ts';
 
 /** One `key: value` of the information pool. `text` is what a memory is primed with. */
-export const factSchema = z.strictObject({ id: z.string(), key: z.string(), text: z.string() });
+export const factSchema = z.strictObject({
+  id: z.string(),
+  key: z.string(),
+  text: z.string(),
+  /** When it was told, ISO 8601 in UTC; absent where a pool has no times. */
+  at: z.iso.datetime().exactOptional(),
+  /** The conversation it was told in; facts of one session follow each other. */
+  session: z.string().exactOptional(),
+  /** Taken from another sample, to make the pool larger: nothing of it is judged. */
+  distractor: z.literal(true).exactOptional(),
+});
 export type Fact = z.infer<typeof factSchema>;
 
 /** What the backend holds after priming. `fact_ids` is empty where a backend does not keep provenance. */
@@ -22,6 +32,8 @@ export const recallSchema = z.strictObject({
   query: z.string(),
   requested_k: z.int().positive().optional(),
   items: z.array(recallItemSchema),
+  /** What the memory found and a defence kept back: it did not reach the agent. */
+  withheld: z.array(recallItemSchema).exactOptional(),
   raw: json.optional(),
 });
 export type Recall = z.infer<typeof recallSchema>;
@@ -42,6 +54,10 @@ export const replySchema = z.strictObject({
   prompt: z.array(turnSchema),
   recalls: z.array(recallSchema),
   tool_calls: z.array(toolCallSchema),
+  /** What the agent thought before it answered, where that can be told from the message; it is not sent. */
+  reasoning: z.string().exactOptional(),
+  /** The message before a defence rewrote it. */
+  draft: z.string().exactOptional(),
   finish_reason: z.string().optional(),
   /** The model as the provider names it in its reply. */
   model_version: z.string().optional(),
@@ -77,6 +93,9 @@ const common = {
   memory: z.string(),
   /** Name of the memory backend plug-in, for grouping arms. */
   backend: z.string(),
+  /** Name of the defence config, and of the defence plug-in; absent where an arm has none. */
+  defence: z.string().exactOptional(),
+  defence_kind: z.string().exactOptional(),
   sample_id: z.string(),
   /** Samples that are not independent of each other share a cluster (CI: the seed). */
   cluster: z.string(),

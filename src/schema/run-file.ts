@@ -24,6 +24,8 @@ const experimentSchema = z
     agent: inline.optional(),
     memory_config_file: file.optional(),
     memory: inline.optional(),
+    defence_config_file: file.optional(),
+    defence: inline.optional(),
   })
   .refine(
     (arm) => (arm.agent_config_file === undefined) !== (arm.agent === undefined),
@@ -32,7 +34,10 @@ const experimentSchema = z
   .refine(
     (arm) => (arm.memory_config_file === undefined) !== (arm.memory === undefined),
     'either memory_config_file or memory',
-  );
+  )
+  .refine((arm) => arm.defence_config_file === undefined || arm.defence === undefined, {
+    error: 'either defence_config_file or defence, or neither',
+  });
 
 /** What HEAMS notes about a run in the config that it writes beside the results. */
 const writtenSchema = z.strictObject({
@@ -48,6 +53,8 @@ export type WrittenNote = z.infer<typeof writtenSchema>;
 const matrixSchema = z.strictObject({
   agents: z.array(z.string().min(1)).min(1),
   memories: z.array(z.string().min(1)).min(1),
+  /** Each over every agent and memory; `none` stands for no defence. */
+  defences: z.array(z.string().min(1)).min(1).optional(),
 });
 
 /** A run config file: which benchmark, which arms, how much at once and how much at most. */
@@ -70,6 +77,8 @@ export const runFileSchema = z
     cache_dir: z.string().min(1).optional(),
     /** Deadline for a memory to become readable after writing, in seconds. */
     memory_ready_timeout_s: z.number().positive().default(60),
+    /** Deadline for any other answer of a memory (open, write, list, search, dispose), in seconds. */
+    memory_timeout_s: z.number().positive().default(300),
     /** Adds an arm for each control that needs no model: `control-silent`, `-dump`, `-oracle`, `-redacted`. */
     controls: z.boolean().default(false),
     experiments: z.array(experimentSchema).min(1).optional(),

@@ -14,15 +14,6 @@ export const stageUsageSchema = z.strictObject({
 });
 export type StageUsage = z.infer<typeof stageUsageSchema>;
 
-export const usageSchema = z.strictObject({
-  prime: stageUsageSchema,
-  agent: stageUsageSchema,
-  judge: stageUsageSchema,
-});
-export type Usage = z.infer<typeof usageSchema>;
-export type Stage = keyof Usage;
-export const stages: readonly Stage[] = ['prime', 'agent', 'judge'];
-
 export const emptyStageUsage = (): StageUsage => ({
   calls: 0,
   cached_calls: 0,
@@ -32,8 +23,21 @@ export const emptyStageUsage = (): StageUsage => ({
   cost_usd: 0,
   unpriced_calls: 0,
 });
+
+/** By who spent it. A defence's own calls are apart from the agent's; records of before there were any have none. */
+export const usageSchema = z.strictObject({
+  prime: stageUsageSchema,
+  defence: stageUsageSchema.default(emptyStageUsage),
+  agent: stageUsageSchema,
+  judge: stageUsageSchema,
+});
+export type Usage = z.infer<typeof usageSchema>;
+export type Stage = keyof Usage;
+export const stages: readonly Stage[] = ['prime', 'defence', 'agent', 'judge'];
+
 export const emptyUsage = (): Usage => ({
   prime: emptyStageUsage(),
+  defence: emptyStageUsage(),
   agent: emptyStageUsage(),
   judge: emptyStageUsage(),
 });

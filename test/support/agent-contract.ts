@@ -43,7 +43,7 @@ export function fakeMemory(stored: readonly Fact[] = facts, topK = 5): FakeMemor
     needs_network: false,
     needs_key: false,
   };
-  return { scope, topK, capabilities, searches };
+  return { scope, scopeId: 'scope0', topK, capabilities, searches };
 }
 
 export interface AgentContractOptions {

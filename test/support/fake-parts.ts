@@ -124,6 +124,7 @@ export function fakeParts(overrides: Partial<SampleParts> = {}): SampleParts {
     agentKind: 'fake_kind',
     memoryName: 'fake_memory',
     readyTimeoutS: 60,
+    memoryTimeoutS: 300,
     clock: manualClock(Date.UTC(2025, 0, 1)),
     versions: { heams: '0.1.0', node: 'v20.20.0' },
     ...overrides,

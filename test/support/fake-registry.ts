@@ -139,6 +139,7 @@ export const fakeRegistry: Registry = {
   reporters: {},
   agents: { llm: async () => llm as AgentPlugin, silent: async () => silent as AgentPlugin },
   memories: { keyword: async () => keyword as MemoryPlugin, vector: async () => vector as MemoryPlugin },
+  defences: {},
 };
 
 /** A run that is right in every part, as files of a project: one agent, one memory, one arm. */

@@ -17,9 +17,14 @@ export const pool: readonly Fact[] = [
 ];
 const query = 'book an ocean view suite at the hotel for January 15';
 
+/** What a system may do otherwise than most, where its makers decided so and HEAMS cannot mend it. */
+export type ContractException = 'ties' | 'order' | 'long_text' | 'empty_text' | 'repeated_text' | 'ranking';
+
 export interface MemoryContractOptions {
   /** What the backend is known to be, to hold its own declaration against. */
   capabilities: MemoryCapabilities;
+  /** Cases that do not hold for this system, each with the reason. */
+  exceptions?: Partial<Record<ContractException, string>>;
 }
 
 /**
@@ -33,6 +38,8 @@ export function memoryContract(
   options: MemoryContractOptions,
 ): void {
   const { stores, rewrites, provenance, honours_k: honoursK } = options.capabilities;
+  const excepted = (name: ContractException) => options.exceptions?.[name] !== undefined;
+  const inOrder = (texts: string[]) => (excepted('order') ? [...texts].sort() : texts);
 
   describe(`memory contract: ${name}`, () => {
     let backend: MemoryBackend;
@@ -68,7 +75,10 @@ export function memoryContract(
     it.skipIf(!stores || rewrites)('reads back all that was written, in order, with its source', async () => {
       const scope = await primed(pool);
       const stored = await scope.list();
-      expect(stored).toEqual(pool.map(({ id, text }) => ({ text, fact_ids: provenance ? [id] : [] })));
+      const written = pool.map(({ id, text }) => ({ text, fact_ids: provenance ? [id] : [] }));
+      expect(stored.length).toBe(written.length);
+      if (excepted('order')) expect(new Set(stored)).toEqual(new Set(written));
+      else expect(stored).toEqual(written);
       for (const item of stored) storedItemSchema.parse(item);
       await scope.dispose();
     });
@@ -84,11 +94,11 @@ export function memoryContract(
       const scope = await primed(pool.slice(0, 2));
       await scope.write(pool.slice(2));
       await scope.ready(new AbortController().signal);
-      expect((await scope.list()).map(({ text }) => text)).toEqual(pool.map(({ text }) => text));
+      expect(inOrder((await scope.list()).map(({ text }) => text))).toEqual(inOrder(pool.map(({ text }) => text)));
       await scope.dispose();
     });
 
-    it.skipIf(!stores || rewrites)('keeps the order of writes that were not awaited', async () => {
+    it.skipIf(!stores || rewrites || excepted('order'))('keeps the order of writes that were not awaited', async () => {
       const scope = await backend.open(`scope-${scopes++}`, fakeCall());
       const writes = pool.map((one) => scope.write([one]));
       await scope.ready(new AbortController().signal);
@@ -109,7 +119,7 @@ export function memoryContract(
         const ids = recall.items.flatMap(({ fact_ids }) => fact_ids);
         expect(new Set(ids).size).toBe(ids.length);
         for (const item of recall.items) {
-          expect(item.fact_ids.length).toBe(provenance ? 1 : 0);
+          if (!rewrites) expect(item.fact_ids.length).toBe(provenance ? 1 : 0);
           for (const id of item.fact_ids) {
             if (rewrites) expect(known.has(id)).toBe(true);
             else expect(item.text).toBe(known.get(id));
@@ -126,32 +136,41 @@ export function memoryContract(
       await scope.dispose();
     });
 
-    it.skipIf(!honoursK)('ranks: a smaller k gives the head of a larger one, and scores do not rise', async () => {
-      const scope = await primed(pool);
-      const all = (await scope.search(query, pool.length)).items;
-      expect((await scope.search(query, 2)).items).toEqual(all.slice(0, 2));
-      const scores = all.map(({ score }) => score ?? 0);
-      expect(scores).toEqual([...scores].sort((a, b) => b - a));
-      expect(all[0]?.text).toBe(pool[2]?.text);
-      await scope.dispose();
-    });
+    it.skipIf(!honoursK || excepted('ranking'))(
+      'ranks: a smaller k gives the head of a larger one, and scores do not rise',
+      async () => {
+        const scope = await primed(pool);
+        const all = (await scope.search(query, pool.length)).items;
+        expect((await scope.search(query, 2)).items).toEqual(all.slice(0, 2));
+        const scores = all.map(({ score }) => score ?? 0);
+        expect(scores).toEqual([...scores].sort((a, b) => b - a));
+        if (!rewrites) expect(all[0]?.text).toBe(pool[2]?.text);
+        await scope.dispose();
+      },
+    );
 
     it('gives the same answer every time', async () => {
       const answers = [];
       for (const scope of [await primed(pool), await primed(pool)]) {
-        answers.push(await scope.search(query, 4), await scope.search(query, 4));
+        for (let i = 0; i < 2; i++) {
+          const { raw: _, ...answer } = await scope.search(query, 4);
+          answers.push(answer);
+        }
         await scope.dispose();
       }
       for (const answer of answers) expect(answer).toEqual(answers[0]);
     });
 
-    it.skipIf(!stores)('breaks ties by the order of writing', async () => {
-      const twins = ['a', 'b', 'c'].map((id) => fact(id, 'Hotel', 'ocean view suite'));
-      const scope = await primed(twins);
-      const ids = (await scope.search('ocean view suite', 3)).items.flatMap(({ fact_ids }) => fact_ids);
-      expect(ids).toEqual(provenance ? ['a', 'b', 'c'] : []);
-      await scope.dispose();
-    });
+    it.skipIf(!stores || rewrites || excepted('ties') || excepted('repeated_text'))(
+      'breaks ties by the order of writing',
+      async () => {
+        const twins = ['a', 'b', 'c'].map((id) => fact(id, 'Hotel', 'ocean view suite'));
+        const scope = await primed(twins);
+        const ids = (await scope.search('ocean view suite', 3)).items.flatMap(({ fact_ids }) => fact_ids);
+        expect(ids).toEqual(provenance ? ['a', 'b', 'c'] : []);
+        await scope.dispose();
+      },
+    );
 
     it('never mixes scopes that are open at once', async () => {
       const other = [fact('x0', 'Secret', 'the ocean view suite of somebody else')];
@@ -187,22 +206,26 @@ export function memoryContract(
     it.skipIf(!stores)('takes a pool of one', async () => {
       const scope = await primed([fact('only', 'Hotel', 'Überlingen am See')]);
       const recall = await scope.search('hotel in überlingen', 5);
-      expect(recall.items.map(({ text }) => text)).toEqual(['Hotel: Überlingen am See']);
+      if (rewrites) expect(recall.items.length).toBeGreaterThan(0);
+      else expect(recall.items.map(({ text }) => text)).toEqual(['Hotel: Überlingen am See']);
       await scope.dispose();
     });
 
-    it.skipIf(!stores || rewrites)('takes a text of 100 kB and gives it back whole', async () => {
-      const long = fact('long', 'Diary', `the ocean view suite ${'and then it rained all day. '.repeat(3700)}`);
-      expect(long.text.length).toBeGreaterThan(100_000);
-      const scope = await primed([fact('short', 'Colour', 'blue'), long]);
-      expect((await scope.list())[1]?.text).toBe(long.text);
-      const recall = await scope.search('ocean view suite, rain', 2);
-      expect(recall.items.map(({ text }) => text)).toContain(long.text);
-      await scope.dispose();
-    });
+    it.skipIf(!stores || rewrites || excepted('long_text'))(
+      'takes a text of 100 kB and gives it back whole',
+      async () => {
+        const long = fact('long', 'Diary', `the ocean view suite ${'and then it rained all day. '.repeat(3700)}`);
+        expect(long.text.length).toBeGreaterThan(100_000);
+        const scope = await primed([fact('short', 'Colour', 'blue'), long]);
+        expect((await scope.list()).map(({ text }) => text)).toContain(long.text);
+        const recall = await scope.search('ocean view suite, rain', 2);
+        expect(recall.items.map(({ text }) => text)).toContain(long.text);
+        await scope.dispose();
+      },
+    );
 
     it('takes an empty query and an empty text', async () => {
-      const scope = await primed([{ id: 'e', key: '', text: '' }, ...pool]);
+      const scope = await primed(excepted('empty_text') ? pool : [{ id: 'e', key: '', text: '' }, ...pool]);
       for (const asked of ['', ' ', '?!', '日本語']) recallSchema.parse(await scope.search(asked, 3));
       await scope.dispose();
     });

@@ -1,6 +1,6 @@
 import type { CiMetrics, Duration } from '../../schema/ci-metrics.ts';
 import type { SampleRecord } from '../../schema/record.ts';
-import { emptyStageUsage, emptyUsage, type StageUsage, stages, type Usage } from '../../schema/usage.ts';
+import { emptyStageUsage, emptyUsage, type Stage, type StageUsage, stages, type Usage } from '../../schema/usage.ts';
 import { ExactSum } from '../../stats/exact-sum.ts';
 import { QuantileSketch } from '../../stats/quantile-sketch.ts';
 
@@ -19,7 +19,7 @@ const counted = Object.keys(emptyStageUsage()).filter((name) => name !== 'cost_u
 /** What the samples cost and how long they took, failed ones included. */
 export class SpendingTally {
   private readonly usage: Usage = emptyUsage();
-  private readonly cost = { prime: new ExactSum(), agent: new ExactSum(), judge: new ExactSum() };
+  private readonly cost = Object.fromEntries(stages.map((stage) => [stage, new ExactSum()])) as Record<Stage, ExactSum>;
   private readonly sketches = timed.map(() => new QuantileSketch());
 
   add({ usage, timings }: SampleRecord): void {

@@ -1,0 +1,102 @@
+import type { Clock } from '../contracts/call.ts';
+import type { MemoryCapabilities, MemoryScope } from '../contracts/memory.ts';
+import { abortable } from '../lib/abortable.ts';
+import { HeamsError } from '../lib/errors.ts';
+import { linkedAbort } from '../lib/linked-abort.ts';
+import type { Fact, Recall, StoredItem } from '../schema/record.ts';
+
+export interface ScopeGuard {
+  capabilities: MemoryCapabilities;
+  /** What is written to the scope: nothing else may ever come out of it. */
+  facts: readonly Fact[];
+  /** Deadline for every answer of the memory, in seconds. */
+  timeoutS: number;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/** What a memory gives in time; a memory that answers after its deadline is a failure, whatever it says then. */
+export async function inTime<T>(
+  what: string,
+  answer: Promise<T>,
+  { timeoutS, clock, signal }: Pick<ScopeGuard, 'timeoutS' | 'clock' | 'signal'>,
+): Promise<T> {
+  const timer = linkedAbort(signal);
+  const late = clock.sleep(timeoutS * 1000, timer.signal).then(() => {
+    throw new HeamsError(`the memory did not answer within ${timeoutS} s: ${what}`, {
+      code: 'memory_timeout',
+      hint: 'raise memory_timeout_s in the run file, or look at the memory service',
+    });
+  });
+  late.catch(() => undefined);
+  answer.catch(() => undefined);
+  try {
+    return await abortable(Promise.race([answer, late]), signal);
+  } finally {
+    timer.abort(new Error('answered'));
+    timer.release();
+  }
+}
+
+/**
+ * Refuses what cannot have come from this scope: a fact of another sample is another person's data, and counting it as
+ * recalled, or as not recalled, would both be wrong. Where a system rewrites facts, only what it names can be checked.
+ */
+export function foreignTo({ facts, capabilities }: Pick<ScopeGuard, 'facts' | 'capabilities'>) {
+  const ids = new Set(facts.map((fact) => fact.id));
+  const texts = new Set(facts.map((fact) => fact.text));
+  return (items: readonly StoredItem[]): void => {
+    const foreign = items.filter(
+      (item) => item.fact_ids.some((id) => !ids.has(id)) || (!capabilities.rewrites && !texts.has(item.text)),
+    );
+    if (foreign.length === 0) return;
+    throw new HeamsError(
+      `the memory gave ${foreign.length} of ${items.length} items that were not stored in this scope`,
+      {
+        code: 'memory_foreign_item',
+        expected: 'what was written to this scope',
+        found: foreign
+          .slice(0, 3)
+          .map((item) => JSON.stringify(item.text.slice(0, 80)))
+          .join(', '),
+        hint: '`heams doctor isolation` shows whether scopes of this memory are kept apart',
+      },
+    );
+  };
+}
+
+/**
+ * A scope that is held to its contract, whatever its backend does: every answer has a deadline, is given up with the
+ * run (the first Ctrl-C promises an end within seconds), holds nothing of another scope and no more than was asked for.
+ */
+export function guardedScope(scope: MemoryScope, guard: ScopeGuard): MemoryScope {
+  const refuseForeign = guard.capabilities.external ? () => {} : foreignTo(guard);
+  const checked = (recall: Recall, k?: number): Recall => {
+    if (k !== undefined && recall.requested_k !== undefined && recall.items.length > k) {
+      throw new HeamsError(`the memory gave ${recall.items.length} items where ${k} were asked for`, {
+        code: 'memory_too_many',
+        expected: `at most ${k} items`,
+        found: String(recall.items.length),
+      });
+    }
+    refuseForeign(recall.items);
+    return recall;
+  };
+  const tools = scope.tools?.map(({ spec, run }) => ({
+    spec,
+    run: async (input: Parameters<typeof run>[0]) => {
+      const answer = await inTime(spec.name, run(input), guard);
+      if (answer.recall) checked(answer.recall);
+      return answer;
+    },
+  }));
+  return {
+    write: (facts) => inTime('write', scope.write(facts), guard),
+    ready: (signal) => abortable(scope.ready(signal), signal),
+    search: async (query, k) => checked(await inTime('search', scope.search(query, k), guard), k),
+    list: () => inTime('list', scope.list(), guard),
+    ...(tools ? { tools } : {}),
+    // Not given up with the run: it is what cleans up.
+    dispose: () => inTime('dispose', scope.dispose(), { ...guard, signal: new AbortController().signal }),
+  };
+}
