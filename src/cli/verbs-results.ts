@@ -1,9 +1,13 @@
 import { Option } from 'commander';
 import type { CheckOptions } from './check.ts';
 import type { CompareVerbOptions } from './compare.ts';
+import type { ExportFiguresOptions } from './export-figures.ts';
+import type { ExportHtmlOptions } from './export-html.ts';
+import type { ExportTablesOptions } from './export-tables.ts';
 import type { GradeOptions } from './grade.ts';
 import type { ImportVerbOptions } from './import.ts';
 import {
+  folder,
   gathered,
   json,
   list,
@@ -16,6 +20,9 @@ import {
   type Verbs,
 } from './options.ts';
 import type { ParityOptions } from './parity.ts';
+import type { ViewOptions } from './view.ts';
+
+const tableFormats = ['csv', 'json', 'parquet'] as const;
 
 /** Verbs that report on results, compare them and decide by them. */
 export function addReportVerbs({ add, action, done, io }: Verbs): void {
@@ -24,6 +31,39 @@ export function addReportVerbs({ add, action, done, io }: Verbs): void {
     .option('--experiments <names>', 'for these alone, separated by commas', list)
     .addOption(json())
     .action(action(async () => (await import('./reports.ts')).generateReport));
+
+  add('view', 'open a local page on the results: arms, samples, messages with what they leak, and labels')
+    .argument('<run>', 'a results folder; it may be of a run under way')
+    .option('--port <number>', 'the port on this machine; a free one unless told', positiveInteger)
+    .action(async (run: string, options: ViewOptions) =>
+      done(await (await import('./view.ts')).view(run, options, io)),
+    );
+
+  const exporting = add('export', 'results as files for others: the pages, tables, figures');
+  add('html', 'the pages of `heams view` as a folder that opens from the disk, or as one file', exporting)
+    .argument('<run>', 'a results folder')
+    .requiredOption('-o, --output <path>', 'the folder to write; with --single-file, a file or a folder for it', folder)
+    .option('--single-file', 'everything in one file, for runs of up to 2,000 records')
+    .option('--no-mask', 'show secrets as they are; they are masked unless told')
+    .action(async (run: string, options: ExportHtmlOptions) =>
+      done(await (await import('./export-html.ts')).exportHtml(run, options, io)),
+    );
+  for (const format of tableFormats) {
+    add(format, `records.${format}, and verdicts.${format} with a row for each secret and field`, exporting)
+      .argument('<run>', 'a results folder')
+      .requiredOption('-o, --output <folder>', 'the folder to write', folder)
+      .option('--no-mask', 'show secrets as they are; they are masked unless told')
+      .action(async (run: string, options: ExportTablesOptions) =>
+        done(await (await import('./export-tables.ts')).exportTables(run, format, options, io)),
+      );
+  }
+  add('figures', 'every chart of the reports as SVG and PNG, for a paper', exporting)
+    .argument('<run>', 'a results folder')
+    .requiredOption('-o, --output <folder>', 'the folder to write', folder)
+    .option('--no-png', 'SVG alone')
+    .action(async (run: string, options: ExportFiguresOptions) =>
+      done(await (await import('./export-figures.ts')).exportFigures(run, options, io)),
+    );
 
   add('rollup', 'write the table over all experiments: _rollup/<benchmark>/report.md, .html, metrics.json, metrics.csv')
     .addOption(resultsDir())

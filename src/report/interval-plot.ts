@@ -1,7 +1,8 @@
 import { escapeHtml, oneLine } from '../lib/escape.ts';
 import type { Block } from './document.ts';
+import { type PlotLabel, placeLabels } from './plot-labels.ts';
 
-const SIZE = { width: 560, height: 400, left: 58, right: 16, top: 16, bottom: 52 };
+const SIZE = { width: 560, height: 400, left: 58, right: 26, top: 16, bottom: 52 };
 const LABEL_LENGTH = 28;
 
 type Plot = Extract<Block, { kind: 'interval_plot' }>;
@@ -26,49 +27,19 @@ function gridAndAxes({ x, y }: Plot): string {
   ].join('');
 }
 
-interface Label {
-  text: string;
-  x: number;
-  y: number;
-  end: boolean;
+/** Labels of points on the right part stand to the left of them. */
+const TURN = 0.6;
+
+function labelsOf(points: Plot['points']) {
+  const marked = points.map(({ label, x, y }) => ({
+    text: oneLine(label).slice(0, LABEL_LENGTH),
+    x: Number(xAt(x.value)),
+    y: Number(yAt(y.value)),
+  }));
+  return placeLabels(marked, { turnAt: Number(xAt(TURN)), top: 10, bottom: SIZE.height - SIZE.bottom - 2 });
 }
 
-/** About as wide as a letter of the plot's type is on average, and as high as a line. */
-const LETTER = { width: 6.4, height: 13 };
-
-function overlaps(a: Label, b: Label): boolean {
-  const [aLeft, bLeft] = [a, b].map(({ text, x, end }) => (end ? x - text.length * LETTER.width : x)) as [
-    number,
-    number,
-  ];
-  const apart = aLeft + a.text.length * LETTER.width < bLeft || bLeft + b.text.length * LETTER.width < aLeft;
-  return !apart && Math.abs(a.y - b.y) < LETTER.height;
-}
-
-/** A place for each label near its point, on no other label: as close as can be, first above, then below. */
-function placeLabels(points: Plot['points']): Label[] {
-  const placed: Label[] = [];
-  for (const { label, x, y } of points) {
-    const text = oneLine(label).slice(0, LABEL_LENGTH);
-    // Labels of points on the right half stand to the left, so that none leaves the picture.
-    const end = x.value > 0.6;
-    const at = { text, end, x: Number(xAt(x.value)) + (end ? -9 : 9) };
-    const base = Number(yAt(y.value));
-    const offsets = [
-      -6,
-      15,
-      ...Array.from({ length: 12 }, (_, i) => [-6 - LETTER.height * (i + 1), 15 + LETTER.height * (i + 1)]).flat(),
-    ];
-    const inside = offsets
-      .map((offset) => base + offset)
-      .filter((line) => line > 10 && line < SIZE.height - SIZE.bottom - 2);
-    const free = inside.find((line) => !placed.some((other) => overlaps({ ...at, y: line }, other)));
-    placed.push({ ...at, y: free ?? base - 6 });
-  }
-  return placed;
-}
-
-function point({ x, y, reference }: Plot['points'][number], label: Label, index: number): string {
+function point({ x, y, reference }: Plot['points'][number], label: PlotLabel, index: number): string {
   const at = `x="${px(label.x)}" y="${px(label.y)}" text-anchor="${label.end ? 'end' : 'start'}"`;
   return [
     `<g class="series-${index % 6}${reference ? ' reference' : ''}">`,
@@ -87,11 +58,11 @@ export function intervalPlotSvg(plot: Plot): string {
         `${label}: ${plot.x} ${Math.round(x.value * 100)} %, ${plot.y} ${Math.round(y.value * 100)} %`,
     )
     .join('; ');
-  const labels = placeLabels(plot.points);
+  const labels = labelsOf(plot.points);
   return [
     `<svg viewBox="0 0 ${SIZE.width} ${SIZE.height}" role="img" aria-label="${escapeHtml(`${plot.caption} ${described}`)}">`,
     gridAndAxes(plot),
-    ...plot.points.map((one, i) => point(one, labels[i] as Label, i)),
+    ...plot.points.map((one, i) => point(one, labels[i] as PlotLabel, i)),
     '</svg>',
   ].join('');
 }

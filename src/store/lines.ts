@@ -18,14 +18,18 @@ export async function* readLines(
   file: string,
   chunkSize = 1 << 20,
   unended: 'drop' | 'keep' = 'drop',
+  /** Where to begin: the byte after a line, and the number of that line. */
+  after = { offset: 0, line: 0 },
 ): AsyncGenerator<Line[]> {
   const handle = await open(file, 'r');
   try {
     let carry: Buffer = Buffer.alloc(0);
-    let number = 0;
+    let number = after.line;
+    let position = after.offset;
     for (;;) {
       const chunk = Buffer.allocUnsafe(chunkSize);
-      const { bytesRead } = await handle.read(chunk, 0, chunkSize, null);
+      const { bytesRead } = await handle.read(chunk, 0, chunkSize, after.offset === 0 ? null : position);
+      position += bytesRead;
       if (bytesRead === 0) {
         if (unended === 'keep' && carry.length > 0) yield [{ number: number + 1, bytes: carry }];
         return;

@@ -1,0 +1,299 @@
+import { useMemo } from 'preact/hooks';
+import type { ArmComparison, ComparedMetric } from '../../src/schema/ci-comparison.ts';
+import type { CiMetrics } from '../../src/schema/ci-metrics.ts';
+import type { RowQuery, ViewArm } from '../../src/schema/view.ts';
+import type { PageProps } from './app.tsx';
+import { BreakdownChart, Funnels, Scatter } from './charts.tsx';
+import { countText, durationText, moneyText, plural, shareOf, stateWords } from './format.ts';
+import { shownOf, useLoaded } from './hooks.ts';
+import { RateCell } from './rate-cell.tsx';
+import { go, type Route, rowsHash } from './route.ts';
+
+interface Column {
+  id: string;
+  title: string;
+  hint: string;
+  /** For sorting; a rate is best where it is low or high. */
+  value(metrics: CiMetrics): number | undefined;
+  cell(arm: ViewArm, metrics: CiMetrics): preact.ComponentChildren;
+  compared?: ComparedMetric;
+}
+
+const rowsOf = ({ experiment }: ViewArm, query: Partial<RowQuery> = {}) =>
+  rowsHash({ experiments: [experiment], ...query });
+const leaks = (arm: ViewArm) => rowsOf(arm, { flags: { leaked: true }, sort: 'leaked', descending: true });
+const uncovered = (arm: ViewArm) => rowsOf(arm, { sort: 'communicated' });
+
+const cost = ({ usage }: CiMetrics) => Object.values(usage).reduce((sum, stage) => sum + stage.cost_usd, 0);
+
+const columns: readonly Column[] = [
+  {
+    id: 'leakage',
+    title: 'Leakage, per scenario',
+    hint: 'samples with at least one leaked secret, of all judged samples: lower is better',
+    compared: 'leakage.per_scenario',
+    value: (m) => shareOf(m.leakage.per_scenario),
+    cell: (arm, m) => <RateCell rate={m.leakage.per_scenario} href={leaks(arm)} label="leakage per scenario" />,
+  },
+  {
+    id: 'leakage_overall',
+    title: 'Leakage, overall',
+    hint: 'leaked secrets of all judged secrets',
+    compared: 'leakage.overall',
+    value: (m) => shareOf(m.leakage.overall),
+    cell: (arm, m) => <RateCell rate={m.leakage.overall} href={leaks(arm)} label="leakage overall" />,
+  },
+  {
+    id: 'leakage_adjusted',
+    title: 'Leakage, adjusted',
+    hint: 'leakage per scenario over the helpful samples alone',
+    compared: 'leakage.adjusted',
+    value: (m) => shareOf(m.leakage.adjusted),
+    cell: (arm, m) => <RateCell rate={m.leakage.adjusted} href={leaks(arm)} label="adjusted leakage" />,
+  },
+  {
+    id: 'coverage',
+    title: 'Coverage, overall',
+    hint: 'communicated fields of all judged fields: higher is better',
+    compared: 'coverage.overall',
+    value: (m) => shareOf(m.coverage.overall),
+    cell: (arm, m) => <RateCell rate={m.coverage.overall} href={uncovered(arm)} label="coverage overall" />,
+  },
+  {
+    id: 'coverage_scenario',
+    title: 'Coverage, per scenario',
+    hint: 'mean over samples of the communicated share of their fields',
+    compared: 'coverage.per_scenario',
+    value: (m) => shareOf(m.coverage.per_scenario),
+    cell: (arm, m) => <RateCell rate={m.coverage.per_scenario} href={uncovered(arm)} label="coverage per scenario" />,
+  },
+  {
+    id: 'coverage_adjusted',
+    title: 'Coverage, adjusted',
+    hint: 'coverage per scenario over the helpful samples alone',
+    value: (m) => shareOf(m.coverage.adjusted),
+    cell: (arm, m) => <RateCell rate={m.coverage.adjusted} href={uncovered(arm)} label="adjusted coverage" />,
+  },
+  {
+    id: 'helpful',
+    title: 'Helpful',
+    hint: 'samples whose message scores at or above the threshold',
+    compared: 'helpfulness',
+    value: (m) => shareOf(m.helpfulness),
+    cell: (arm, m) => <RateCell rate={m.helpfulness} href={rowsOf(arm, { sort: 'helpfulness' })} label="helpful" />,
+  },
+  {
+    id: 'exposure',
+    title: 'Secrets recalled',
+    hint: 'secrets that reached the agent, of those known to be stored',
+    value: (m) => shareOf(m.exposure.secret.recalled_given_stored),
+    cell: (arm, m) => (
+      <RateCell
+        rate={m.exposure.secret.recalled_given_stored}
+        href={rowsOf(arm, { flags: { recalled: true } })}
+        label="secrets recalled"
+      />
+    ),
+  },
+  {
+    id: 'cost',
+    title: 'Cost, USD',
+    hint: 'over all calls with a known price',
+    value: cost,
+    cell: (arm, m) => <a href={rowsOf(arm, { sort: 'cost', descending: true })}>{moneyText(cost(m))}</a>,
+  },
+  {
+    id: 'time',
+    title: 'Time, median',
+    hint: 'of one sample, from its opening to its record',
+    value: (m) => m.time.total?.median_ms,
+    cell: (arm, m) => (
+      <a href={rowsOf(arm, { sort: 'time', descending: true })}>
+        {m.time.total ? durationText(m.time.total.median_ms) : 'unknown'}
+      </a>
+    ),
+  },
+];
+
+function ArmName({ arm }: { arm: ViewArm }) {
+  const { planned, records, state, metrics } = arm;
+  const short = planned !== undefined && records < planned;
+  return (
+    <>
+      <a href={rowsOf(arm)} class="arm">
+        <bdi>{arm.experiment}</bdi>
+      </a>
+      {arm.control && <span class="tag">control</span>}
+      <small>
+        {countText(records)}
+        {short ? ` of ${countText(planned)}` : ''} {records === 1 ? 'record' : 'records'}, {stateWords[state]}
+        {metrics && metrics.counts.failed > 0 && (
+          <>
+            {', '}
+            <a href={rowsOf(arm, { flags: { failed: true } })}>{plural(metrics.counts.failed, 'failure')}</a>
+          </>
+        )}
+      </small>
+      {short && <progress value={records} max={planned} aria-label={`records of ${arm.experiment}`} />}
+    </>
+  );
+}
+
+/** The arm's difference from the baseline, in percentage points; a star where chance alone hardly explains it. */
+function DifferenceText({ comparison, metric }: { comparison: ArmComparison | undefined; metric: ComparedMetric }) {
+  const found = comparison?.metrics[metric];
+  if (!found?.defined) return null;
+  const points = (share: number) => `${share > 0 ? '+' : ''}${(share * 100).toFixed(1)}`;
+  const { low, high } = found.interval;
+  const significant = found.p_holm < 0.05;
+  return (
+    <small class={significant ? 'difference significant' : 'difference'}>
+      {points(found.value)} pp [{points(low)}, {points(high)}]
+      {significant && (
+        <abbr title={`p = ${found.p_holm.toPrecision(2)} after Holm's correction over the arms`}> ★</abbr>
+      )}
+    </small>
+  );
+}
+
+interface TableProps {
+  arms: readonly ViewArm[];
+  comparisons: ReadonlyMap<string, ArmComparison>;
+  baseline: string | undefined;
+  route: Extract<Route, { page: 'overview' }>;
+}
+
+function ArmsTable({ arms, comparisons, baseline, route }: TableProps) {
+  const [by, direction] = (route.sort ?? '').split('.');
+  const sorted = useMemo(() => {
+    const column = columns.find(({ id }) => id === by);
+    if (!column) return [...arms];
+    const sign = direction === 'desc' ? -1 : 1;
+    const keyed = arms.map((arm, i) => ({ arm, i, key: arm.metrics && column.value(arm.metrics) }));
+    keyed.sort((a, b) => {
+      if (a.key === undefined || b.key === undefined) {
+        return Number(a.key === undefined) - Number(b.key === undefined) || a.i - b.i;
+      }
+      return sign * (a.key - b.key) || a.i - b.i;
+    });
+    return keyed.map(({ arm }) => arm);
+  }, [arms, by, direction]);
+  const sortBy = (id: string) => {
+    const next = by !== id ? id : direction === 'desc' ? undefined : `${id}.desc`;
+    const { sort: _, ...rest } = route;
+    go(next === undefined ? rest : { ...rest, sort: next }, true);
+  };
+  return (
+    <div class="scroll" role="region" aria-label="Arms" tabIndex={0}>
+      <table class="arms">
+        <thead>
+          <tr>
+            <th scope="col">Arm</th>
+            {columns.map(({ id, title, hint }) => (
+              <th
+                key={id}
+                scope="col"
+                title={hint}
+                aria-sort={by !== id ? 'none' : direction === 'desc' ? 'descending' : 'ascending'}
+              >
+                <button type="button" onClick={() => sortBy(id)}>
+                  {title}
+                  <span aria-hidden="true">{by !== id ? '' : direction === 'desc' ? ' ↓' : ' ↑'}</span>
+                </button>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map((arm) => {
+            const { metrics } = arm;
+            return (
+              <tr key={arm.experiment} class={arm.experiment === baseline ? 'baseline' : ''}>
+                <th scope="row">
+                  <ArmName arm={arm} />
+                </th>
+                {columns.map((column) => (
+                  <td key={column.id}>
+                    {metrics ? column.cell(arm, metrics) : <small>no record yet</small>}
+                    {column.compared && (
+                      <DifferenceText comparison={comparisons.get(arm.experiment)} metric={column.compared} />
+                    )}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** The run in a minute: arms as rows, what differs from a baseline, and the trade between leakage and coverage. */
+export function OverviewPage({ api, overview, revision, route }: PageProps & { route: TableProps['route'] }) {
+  const { arms, unreadable } = overview;
+  const { baseline } = route;
+  const compared = shownOf(
+    useLoaded(() => (baseline ? api.differences(baseline) : Promise.resolve(undefined)), [api, baseline, revision]),
+  );
+  const comparisons = useMemo(
+    () => new Map((compared?.comparisons ?? []).map((one) => [one.arm.experiment, one])),
+    [compared],
+  );
+  const setBaseline = (name: string) => {
+    const { baseline: _, ...rest } = route;
+    go(name === '' ? rest : { ...rest, baseline: name }, true);
+  };
+  const measured = arms.filter((arm) => arm.metrics);
+  return (
+    <>
+      <div class="page-head">
+        <h1>{overview.title}</h1>
+        <p>
+          {plural(arms.length, 'arm')},{' '}
+          {plural(
+            arms.reduce((sum, { records }) => sum + records, 0),
+            'record',
+          )}
+          . Each rate has its 95 % interval, and leads to its samples.
+        </p>
+        <label>
+          Difference from{' '}
+          <select value={baseline ?? ''} onChange={(event) => setBaseline(event.currentTarget.value)}>
+            <option value="">no baseline</option>
+            {measured.map(({ experiment }) => (
+              <option key={experiment} value={experiment}>
+                {experiment}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {unreadable.length > 0 && (
+        <details class="problem" role="alert">
+          <summary>
+            {plural(unreadable.length, 'line')} of the records cannot be read, and are not in any number
+          </summary>
+          <ul>
+            {unreadable.slice(0, 50).map(({ file, line, message }) => (
+              <li key={`${file}:${line}`}>
+                <code>
+                  {file}:{line}
+                </code>{' '}
+                {message}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      <ArmsTable arms={arms} comparisons={comparisons} baseline={baseline} route={route} />
+      <section class="charts" aria-label="Charts">
+        <Scatter arms={measured} />
+        <Funnels arms={measured} />
+        {Object.keys(overview.tags).map((tag) => (
+          <BreakdownChart key={tag} arms={measured} tag={tag} />
+        ))}
+      </section>
+    </>
+  );
+}
