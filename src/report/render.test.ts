@@ -96,7 +96,7 @@ describe('renderHtml', () => {
   });
 
   it('draws a point where its shares say', () => {
-    // The plot is 560 x 400 with margins 58, 16, 16, 52: x = 58 + 0.5 * 486, y = 400 - 52.
-    expect(html).toContain('<circle cx="301" cy="348" r="4.5"/>');
+    // The plot is 560 x 400 with margins 58, 26, 16, 52: x = 58 + 0.5 * 476, y = 400 - 52.
+    expect(html).toContain('<circle cx="296" cy="348" r="4.5"/>');
   });
 });
