@@ -24,6 +24,7 @@ export type { Arm, Component, Run } from './config/run.ts';
 export type { Agent, AgentMemory, Labels, Task } from './contracts/agent.ts';
 export type { Benchmark, GradeInput, LoadedSamples, Sample } from './contracts/benchmark.ts';
 export type { CallContext, Clock, Meter } from './contracts/call.ts';
+export type { Defence } from './contracts/defence.ts';
 export type { MemoryBackend, MemoryCapabilities, MemoryScope } from './contracts/memory.ts';
 export {
   BudgetError,
@@ -37,6 +38,7 @@ export {
 export type {
   AgentPlugin,
   BenchmarkPlugin,
+  DefencePlugin,
   MemoryPlugin,
   ModelUse,
   PluginBase,

@@ -75,7 +75,7 @@ describe.each(runFiles)('configs/runs/%s', (name) => {
 });
 
 describe('every shipped component', () => {
-  it.each(['agents', 'memory'])('in configs/%s belongs to a plug-in and is valid', async (folder) => {
+  it.each(['agents', 'memory', 'defences'])('in configs/%s belongs to a plug-in and is valid', async (folder) => {
     const files = readdirSync(join(configs, folder)).filter((name) => name.endsWith('.yaml'));
     expect(files.length).toBeGreaterThan(0);
     const { makeProject } = await import('./support/project.ts');
@@ -93,6 +93,7 @@ describe('every shipped component', () => {
               name: 'arm',
               agent_config_file: folder === 'agents' ? path : silent,
               memory_config_file: folder === 'memory' ? path : none,
+              ...(folder === 'defences' ? { defence_config_file: path } : {}),
             },
           ],
         });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Agent, Task } from '../contracts/agent.ts';
-import type { CallContext } from '../contracts/call.ts';
+import type { CallContext, Clock } from '../contracts/call.ts';
 import type { ChatMessage, ChatModel } from '../contracts/model.ts';
 import type { AgentPlugin } from '../contracts/plugin.ts';
 import { HeamsError } from '../lib/errors.ts';
@@ -8,6 +8,7 @@ import { template } from '../lib/template.ts';
 import { modelSettings, modelSettingsShape } from '../schema/model-settings.ts';
 import { namingShape } from '../schema/naming.ts';
 import type { Recall, Turn } from '../schema/record.ts';
+import { type Conversation, conversationMemory } from './conversation-memory.ts';
 import { memoriesText } from './memories-text.ts';
 import { converseWithSearch, type ToolOutcome } from './search-tool.ts';
 
@@ -51,21 +52,24 @@ export const llm: AgentPlugin<LlmOptions> = {
   },
   async create(options, context) {
     const model = await context.model(modelSettings(options.model_id, options));
-    return llmAgent(options, model);
+    return llmAgent(options, model, context.clock);
   },
 };
 
-function llmAgent(options: LlmOptions, model: ChatModel): Agent {
+function llmAgent(options: LlmOptions, model: ChatModel, clock: Clock): Agent {
   const instructions = template(options.instructions);
   const { memory_strategy: strategy, max_tool_calls: maxToolCalls = DEFAULT_TOOL_CALLS } = options;
+  const conversations = strategy === 'none' ? conversationMemory(model, clock) : undefined;
 
   return {
     name: options.name ?? 'llm',
     seesLabels: false,
+    ...(conversations ? { ownMemory: conversations.ownMemory } : {}),
     async respond(task, memory, call) {
       call.signal.throwIfAborted();
       const injected = strategy === 'inject' ? [await memory.scope.search(task.query, memory.topK)] : [];
-      const messages = opening(instructions.render(variables(task, injected)), task.turns);
+      const told = conversations?.of(memory.scopeId);
+      const messages = withEarlier(told, opening(instructions.render(variables(task, injected)), task.turns));
       const outcome =
         strategy === 'tool'
           ? await converseWithSearch({ model, messages, memory, maxToolCalls, call })
@@ -75,11 +79,12 @@ function llmAgent(options: LlmOptions, model: ChatModel): Agent {
       return {
         message: reply.text,
         prompt: messages.map(({ role, content }) => ({ role, content })),
-        recalls: [...injected, ...outcome.recalls],
+        recalls: [...injected, ...(told ? [told.recall(task.query)] : []), ...outcome.recalls],
         tool_calls: outcome.toolCalls,
         finish_reason: reply.finishReason,
         ...(reply.modelVersion === undefined ? {} : { model_version: reply.modelVersion }),
         warnings: [...new Set(outcome.warnings)],
+        ...(told ? { external: { recalls_known: true } } : {}),
       };
     },
   };
@@ -108,6 +113,12 @@ function opening(instructions: string, turns: readonly Turn[]): ChatMessage[] {
   const parts = [instructions, ...guidance.map(({ content }) => content)].filter((text) => text.trim() !== '');
   const system: ChatMessage[] = parts.length === 0 ? [] : [{ role: 'system', content: parts.join('\n\n') }];
   return [...system, ...turns.slice(guidance.length).map(chatMessage)];
+}
+
+/** What was told before the task stands between the instructions and the task. */
+function withEarlier(told: Conversation | undefined, messages: ChatMessage[]): ChatMessage[] {
+  const head = messages[0]?.role === 'system' ? 1 : 0;
+  return told ? [...messages.slice(0, head), ...told.messages, ...messages.slice(head)] : messages;
 }
 
 function chatMessage({ role, content }: Turn): ChatMessage {

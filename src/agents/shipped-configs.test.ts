@@ -5,16 +5,12 @@ import { parse } from 'yaml';
 import { fakeMemory, task } from '../../test/support/agent-contract.ts';
 import { fakeCall } from '../../test/support/fake-call.ts';
 import { fakePluginContext } from '../../test/support/plugin-context.ts';
-import type { AgentPlugin } from '../contracts/plugin.ts';
+import { builtinRegistry } from '../config/registry.ts';
 import { checkTemplate } from '../lib/template.ts';
 import { scriptedModel } from '../models/scripted-model.ts';
-import { dump } from './dump.ts';
 import { llm } from './llm.ts';
-import { oracle } from './oracle.ts';
-import { redacted } from './redacted.ts';
-import { silent } from './silent.ts';
 
-const plugins = [llm, silent, dump, oracle, redacted] as AgentPlugin[];
+const plugins = await Promise.all(Object.values(builtinRegistry.agents).map((load) => load()));
 const folder = join(import.meta.dirname, '../../configs/agents');
 const offered = Object.keys(task.variables);
 

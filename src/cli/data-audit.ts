@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DataAudit } from '../benchmarks/contextual-integrity/audit-data.ts';
 import { auditDocument, ruleCount, shortcutNames } from '../benchmarks/contextual-integrity/audit-data-document.ts';
@@ -6,6 +5,7 @@ import { locateCiDataset } from '../benchmarks/contextual-integrity/dataset.ts';
 import { checkRow, ciColumns, duplicateId, sampleOf } from '../benchmarks/contextual-integrity/rows.ts';
 import { readRows } from '../datasets/read-rows.ts';
 import { HeamsError, HeamsErrors, messageOf } from '../lib/errors.ts';
+import { makeFolders } from '../lib/make-folders.ts';
 import { writeFileWhole } from '../lib/write-file.ts';
 import { countText, fractionText, percentRange, plural, rateText } from '../report/format.ts';
 import { renderMarkdown } from '../report/render-markdown.ts';
@@ -46,7 +46,7 @@ async function writeAudit(dir: string, audit: CiDataAudit): Promise<string[]> {
     'audit.md': renderMarkdown(auditDocument(audit)),
   };
   try {
-    await mkdir(dir, { recursive: true });
+    await makeFolders(dir);
     for (const [name, content] of Object.entries(contents)) await writeFileWhole(join(dir, name), content);
   } catch (cause) {
     throw new HeamsError(`cannot write the audit: ${messageOf(cause)}`, {

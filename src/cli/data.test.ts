@@ -121,6 +121,32 @@ describe('dataValidate', () => {
     expect(io.lines.at(-1)).toMatch(/6 rows, 2 good, 5 problems$/);
   });
 
+  it('warns of seed fields that nobody reads and of values in no fact, and is content all the same', async () => {
+    const good = ciRow(0);
+    const rows = [
+      { ...good, seed: { ...good.seed, recepient: 'hotel', colour_of_envelope: 'blue' } },
+      {
+        ...ciRow(1),
+        dataset_item: {
+          ...good.dataset_item,
+          // In another fact and in other letters is fine; a part of a list that is nowhere is not.
+          annotation: { allowed: { arrival: 'EUTIROX' }, disallowed: { health: ['operation', 'gout'] } },
+        },
+      },
+    ];
+    await writeFile(join(folder, 'odd.jsonl'), rows.map((row) => JSON.stringify(row)).join('\n'));
+    const io = listen();
+    const { problems, warnings } = await dataValidate(options({ file: 'odd.jsonl' }), io);
+    expect(problems).toEqual([]);
+    expect(warnings.map(({ code, where, found, hint }) => [code, where?.line, found, hint])).toEqual([
+      ['dataset_unknown_seed_field', 1, '"recepient"', 'did you mean "recipient"?'],
+      ['dataset_unknown_seed_field', 1, '"colour_of_envelope"', undefined],
+      ['dataset_value_in_no_fact', 2, '"gout"', expect.stringContaining('neither leak nor cover')],
+    ]);
+    expect(io.lines[0]).toMatch(/^Warning: .*odd\.jsonl:1:1: row 0/);
+    expect(io.lines).toContainEqual(expect.stringMatching(/2 rows, 2 good, 0 problems, 3 warnings$/));
+  });
+
   it('lists what is wrong with the file as a whole', async () => {
     await writeFile(join(folder, 'page.parquet'), '<html>');
     const result = await dataValidate(options({ file: 'page.parquet' }), listen());

@@ -5,6 +5,7 @@ import {
   locateCiDataset,
 } from '../benchmarks/contextual-integrity/dataset.ts';
 import { type CiDatasetDescription, describeSamples } from '../benchmarks/contextual-integrity/describe-samples.ts';
+import { rowWarnings } from '../benchmarks/contextual-integrity/row-warnings.ts';
 import { checkRow, ciColumns, duplicateId, sampleOf } from '../benchmarks/contextual-integrity/rows.ts';
 import type { CiSample } from '../benchmarks/contextual-integrity/sample.ts';
 import { fetchFromHub } from '../datasets/hub.ts';
@@ -91,17 +92,31 @@ export interface DataValidateResult {
   rows: number;
   good: number;
   problems: DataProblem[];
+  /** What is likely a mistake in good rows, though they can be run. */
+  warnings: DataProblem[];
   /** What the good rows hold. */
   content: CiDatasetDescription;
 }
 
+/** Warnings that are printed; all of them are in the result. */
+const SHOWN_WARNINGS = 10;
+
+function warningLines(warnings: readonly HeamsError[]): string[] {
+  const rest = warnings.length - SHOWN_WARNINGS;
+  return [
+    ...warnings.slice(0, SHOWN_WARNINGS).map((warning) => `Warning: ${warning.describe()}`),
+    ...(rest > 0 ? [`and ${count(rest, 'more warning')}: --json lists them all`] : []),
+  ];
+}
+
 /**
  * `heams data validate`: reads the whole dataset, whatever its `limit`, and lists every problem. The caller exits with
- * "bad input" when there is one.
+ * "bad input" when there is one; a warning is none.
  */
 export async function dataValidate(options: DataOptions, io: DataIo): Promise<DataValidateResult> {
   const { file } = await locateCiDataset(options.dataset, options);
   const problems: HeamsError[] = [];
+  const warnings: HeamsError[] = [];
   const report = (errors: readonly HeamsError[]) => {
     problems.push(...errors);
     for (const error of errors) io.out(error.describe());
@@ -123,8 +138,13 @@ export async function dataValidate(options: DataOptions, io: DataIo): Promise<Da
         continue;
       }
       const duplicate = duplicateId(checked.id, row, { seen, where });
-      if (duplicate) report([duplicate]);
-      else good.push(sampleOf(checked.row, checked.id, options.seed));
+      if (duplicate) {
+        report([duplicate]);
+        continue;
+      }
+      const sample = sampleOf(checked.row, checked.id, options.seed);
+      warnings.push(...rowWarnings({ row: checked.row, sample, index: row, where }));
+      good.push(sample);
     }
   } catch (error) {
     // What is wrong with the file as a whole is one more problem to list.
@@ -132,9 +152,18 @@ export async function dataValidate(options: DataOptions, io: DataIo): Promise<Da
     report([error]);
   }
   const content = describeSamples(good);
-  io.out(`${file}: ${rows} rows, ${good.length} good, ${count(problems.length, 'problem')}`);
+  for (const line of warningLines(warnings)) io.out(line);
+  const warned = warnings.length === 0 ? '' : `, ${count(warnings.length, 'warning')}`;
+  io.out(`${file}: ${count(rows, 'row')}, ${good.length} good, ${count(problems.length, 'problem')}${warned}`);
   if (problems.length === 0) for (const line of contentLines(content)) io.out(line);
-  return { file, rows, good: good.length, problems: problems.map(toProblem), content };
+  return {
+    file,
+    rows,
+    good: good.length,
+    problems: problems.map(toProblem),
+    warnings: warnings.map(toProblem),
+    content,
+  };
 }
 
 function toProblem({ code, message, where, expected, found, hint }: HeamsError): DataProblem {
@@ -163,8 +192,8 @@ function contentLines(content: CiDatasetDescription): string[] {
   return [
     `${count(content.rows, 'row')}, ${count(content.facts, 'fact')}, ${count(content.allowed, 'allowed value')}, ${count(content.disallowed, 'disallowed value')}`,
     `  nested values      ${nested.values}${rowList(nested.rows)}`,
-    `  keys on both sides ${content.both_sides.length} rows${rowList(content.both_sides)}`,
-    `  equal values       ${content.equal_values.length} rows with a disallowed value that equals an allowed one`,
+    `  keys on both sides ${count(content.both_sides.length, 'row')}${rowList(content.both_sides)}`,
+    `  equal values       ${count(content.equal_values.length, 'row')} with a disallowed value that equals an allowed one`,
     `  shared seeds       ${count(shared.groups, 'group')} over ${count(shared.rows, 'row')}`,
     `  domains            ${tally(content.domains)}`,
     `  principles         ${tally(content.transmission_principles)}`,

@@ -2,10 +2,12 @@ import { join, relative, resolve } from 'node:path';
 import { loadRun } from '../config/load-run.ts';
 import { builtinRegistry, loadReporters } from '../config/registry.ts';
 import { packageRoot } from '../lib/shipped.ts';
+import { plural } from '../report/format.ts';
 import { summarize } from '../report/summarize.ts';
 import { writeReportsOf, writeRollupsOf } from '../report/write-reports.ts';
 import { exit, type Io } from './io.ts';
 import { describeEnd, hasRecords, performRun } from './perform-run.ts';
+import { commandLine } from './self.ts';
 import { printSummaries } from './summary.ts';
 
 export interface DemoOptions {
@@ -14,15 +16,15 @@ export interface DemoOptions {
   json?: boolean;
 }
 
-const nextSteps = (results: string): string[] => [
+const nextSteps = (results: string, io: Io): string[] => [
   '',
   'What next',
   `  Look       open ${results}/_rollup/ci/report.html in a browser`,
   '  A key      put OPENAI_API_KEY=... into .env, then',
-  '             heams run --config configs/runs/testing/contextual_integrity_smoke.yaml --output-dir results/smoke',
+  `             ${commandLine(io, 'run --config configs/runs/testing/contextual_integrity_smoke.yaml --output-dir results/smoke')}`,
   '  A local    an Ollama, vLLM, LM Studio or llama.cpp server: model_id "openai-compatible:<model>" with base_url,',
   '  model      as in configs/agents/local.yaml; no key needed',
-  '  Own data   heams init writes a starter project with your own scenarios, agents and memories',
+  `  Own data   ${commandLine(io, 'init')} writes a starter project with your own scenarios, agents and memories`,
   '',
   'The agents above are controls without a model: they show what each memory lays before an agent, not how a model',
   'behaves. Helpfulness is by rule here (the share of allowed fields in the message).',
@@ -35,7 +37,7 @@ export async function demo(options: DemoOptions, io: Io): Promise<number> {
   const outputDir = resolve(io.cwd, options.outputDir);
   const results = relative(io.cwd, outputDir) || '.';
   if (!quiet) {
-    io.out(`HEAMS demo: ${run.arms.length} arms of agent and memory, offline, without a key.`);
+    io.out(`HEAMS demo: ${plural(run.arms.length, 'arm')} of agent and memory, offline, without a key.`);
     io.out('Each agent is asked to write a message; what the memory holds may in part not be told to its recipient.');
     io.out('');
   }
@@ -63,6 +65,6 @@ export async function demo(options: DemoOptions, io: Io): Promise<number> {
   if (quiet) return performed.code;
   io.out('');
   io.out(`Reports: ${results}/<arm>/report.md and .html for each arm, ${results}/_rollup/ci/ for all of them`);
-  for (const line of nextSteps(results)) io.out(line);
+  for (const line of nextSteps(results, io)) io.out(line);
   return performed.code;
 }

@@ -1,95 +1,94 @@
+import { stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { assemble } from '../config/assemble.ts';
+import { checkCache } from '../config/check-cache.ts';
 import { checkModels, modelUses } from '../config/check-models.ts';
 import { checkRequirements } from '../config/check-requirements.ts';
+import { builtinRegistry } from '../config/registry.ts';
 import type { Run } from '../config/run.ts';
-import { priceOf } from '../models/prices.ts';
-import { createBudget } from '../models/with-budget.ts';
-import { planJobs } from '../run/plan-jobs.ts';
+import { resumableNote } from '../config/written-config.ts';
+import { safeTerminal } from '../lib/escape.ts';
+import { checkBudget, createBudget } from '../models/with-budget.ts';
+import { plural } from '../report/format.ts';
+import { pendingJobs, planJobs } from '../run/plan-jobs.ts';
+import { readFinished } from '../store/records.ts';
+import { checkOutputFolder } from '../store/run-folder.ts';
 import { hostOf } from './host.ts';
 import { exit, type Io } from './io.ts';
+import { type PlannedModel, plannedCalls } from './planned-calls.ts';
+import { poolNotes } from './pool-notes.ts';
 import { textTable } from './table.ts';
 
-interface PlannedModel {
-  model_id: string;
-  role: string;
-  calls: number;
-  input_tokens: number;
-  output_tokens: number;
-  /** Absent where the price is not known. */
-  cost_usd?: number;
+export interface DryRunOptions {
+  experiments?: string[];
+  /** Absolute. */
+  outputDir: string;
+  json?: boolean;
 }
 
-/** For the estimate alone: the length of a token, of an agent's instructions and of its message. */
-const CHARACTERS_PER_TOKEN = 4;
-const INSTRUCTION_TOKENS = 200;
-const MESSAGE_TOKENS = 300;
+interface Plan {
+  /** Samples to run, and those that the output folder has done already. */
+  jobs: number;
+  done: number;
+  samples: number;
+  arms: string[];
+  models: PlannedModel[];
+  warnings: string[];
+}
 
-/**
- * `heams run --dry-run`: the plan, what it would call, and what that would cost. Token counts are estimates (four
- * characters a token); an agent that calls tools makes more calls than the one counted here.
- */
-export async function dryRun(run: Run, options: { experiments?: string[]; json?: boolean }, io: Io): Promise<number> {
+/** Everything that a run would refuse before it starts, and that can be told without starting it. */
+async function checkStart(run: Run, outputDir: string, io: Io): Promise<void> {
   checkModels(run, io.env);
   checkRequirements(run, io.env);
-  const assembly = await assemble(run, hostOf(io), { budget: createBudget({}), signal: new AbortController().signal });
+  checkBudget(
+    modelUses(run).map((use) => use.settings),
+    run.settings.budget,
+  );
+  await checkCache(run);
+  await checkOutputFolder(outputDir);
+}
+
+/** Keys of the jobs that an output folder has done, by arm. */
+async function doneIn(outputDir: string, arms: readonly { name: string }[]): Promise<Map<string, ReadonlySet<string>>> {
+  const done = new Map<string, ReadonlySet<string>>();
+  for (const { name } of arms) done.set(name, (await readFinished(join(outputDir, name, 'runs.jsonl'))).done);
+  return done;
+}
+
+/**
+ * `heams run --dry-run`: what a run would refuse is refused here too; else what is left to do of the plan, what it would
+ * call, and what that would cost. Nothing is started and nothing stays written.
+ */
+export async function dryRun(run: Run, options: DryRunOptions, io: Io): Promise<number> {
+  const { experiments, outputDir } = options;
+  const selected: Run = { ...run, arms: run.arms.filter((arm) => experiments?.includes(arm.name) ?? true) };
+  await checkStart(selected, outputDir, io);
+  const signal = new AbortController().signal;
+  const assembly = await assemble(selected, hostOf(io), { budget: createBudget({}), signal });
   try {
-    const { samples } = assembly.loaded;
-    const arms = run.arms.filter((arm) => options.experiments?.includes(arm.name) ?? true);
-    const jobs = planJobs({
-      benchmark: assembly.benchmarkIdentity,
-      arms: arms.map((arm) => ({ name: arm.name, identity: arm.name })),
-      samples,
-      repeats: run.settings.repeats,
-      seed: run.settings.seed,
-    });
-    const uses = modelUses(run);
-    const planned = new Map<string, PlannedModel>();
-    const add = (more: PlannedModel) => {
-      const key = `${more.role} ${more.model_id}`;
-      const sum = planned.get(key) ?? { ...more, calls: 0, input_tokens: 0, output_tokens: 0 };
-      sum.calls += more.calls;
-      sum.input_tokens += more.input_tokens;
-      sum.output_tokens += more.output_tokens;
-      planned.set(key, sum);
+    const { arms, benchmarkIdentity, loaded } = assembly;
+    const { samples, source } = loaded;
+    // A folder of another configuration is refused, as the run would refuse it.
+    if (await stat(outputDir).catch(() => undefined)) await resumableNote(outputDir, run, source, builtinRegistry);
+    const { repeats, seed } = run.settings;
+    const jobs = planJobs({ benchmark: benchmarkIdentity, arms, samples, repeats, seed });
+    const pending = pendingJobs(jobs, await doneIn(outputDir, arms));
+    const plan: Plan = {
+      jobs: pending.length,
+      done: jobs.length - pending.length,
+      samples: samples.length,
+      arms: arms.map(({ name }) => name),
+      models: plannedCalls(selected, assembly, pending),
+      warnings: poolNotes(arms, samples),
     };
-    const agentModels = new Map(
-      arms.map((arm) => [arm.name, uses.filter((use) => use.component === arm.agent && use.kind === 'chat')]),
-    );
-    for (const job of jobs) {
-      const prompt = assembly.benchmark.turns(job.sample).reduce((sum, turn) => sum + turn.content.length, 0);
-      const facts = job.sample.facts.reduce((sum, fact) => sum + fact.text.length, 0);
-      const input_tokens = Math.ceil((prompt + facts) / CHARACTERS_PER_TOKEN) + INSTRUCTION_TOKENS;
-      for (const { settings } of agentModels.get(job.experiment) ?? []) {
-        add({ model_id: settings.model_id, role: 'agent', calls: 1, input_tokens, output_tokens: MESSAGE_TOKENS });
-      }
-      for (const { modelId, calls, inputTokens, outputTokens } of assembly.benchmark.plannedCalls(job.sample)) {
-        add({ model_id: modelId, role: 'judge', calls, input_tokens: inputTokens, output_tokens: outputTokens });
-      }
-    }
-    const models = [...planned.values()].map((model) => {
-      const baseUrl = uses.find(({ settings }) => settings.model_id === model.model_id)?.settings.base_url;
-      const cost = priceOf(model.model_id, model.input_tokens, model.output_tokens, baseUrl);
-      return cost === undefined ? model : { ...model, cost_usd: cost };
-    });
-    report(
-      { jobs: jobs.length, samples: samples.length, arms: arms.map((arm) => arm.name), models },
-      options.json === true,
-      io,
-    );
+    report(plan, options, io);
     return exit.done;
   } finally {
     await assembly.close();
   }
 }
 
-interface Plan {
-  jobs: number;
-  samples: number;
-  arms: string[];
-  models: PlannedModel[];
-}
-
-function report(plan: Plan, json: boolean, io: Io): void {
+function report(plan: Plan, { json, outputDir }: DryRunOptions, io: Io): void {
   const calls = plan.models.reduce((sum, model) => sum + model.calls, 0);
   const priced = plan.models.filter((model) => model.cost_usd !== undefined);
   const cost = priced.reduce((sum, model) => sum + (model.cost_usd ?? 0), 0);
@@ -98,8 +97,10 @@ function report(plan: Plan, json: boolean, io: Io): void {
     io.out(JSON.stringify({ ...plan, calls, estimated_cost_usd: cost, all_models_priced: complete }));
     return;
   }
+  for (const warning of plan.warnings) io.note(safeTerminal(`Note: ${warning}`));
+  const done = plan.done === 0 ? '' : `; ${plan.done} more are done already in ${relative(io.cwd, outputDir) || '.'}`;
   io.out(
-    `Plan: ${plan.jobs} samples to run (${plan.samples} samples, ${plan.arms.length} arms: ${plan.arms.join(', ')})`,
+    `Plan: ${plural(plan.jobs, 'sample')} to run (${plural(plan.samples, 'sample')}, ${plural(plan.arms.length, 'arm')}: ${plan.arms.join(', ')})${done}`,
   );
   const rows = plan.models.map((model) => [
     model.role,
@@ -112,6 +113,6 @@ function report(plan: Plan, json: boolean, io: Io): void {
   const head = ['role', 'model', 'calls', 'tokens in (est.)', 'tokens out (est.)', 'cost (est.)'];
   for (const line of textTable([head, ...rows], new Set([2, 3, 4, 5]))) io.out(line);
   io.out(
-    `${calls} calls, about $${cost.toFixed(4)}${complete ? '' : ' plus what has no known price'}. Nothing was started.`,
+    `${plural(calls, 'call')}, about $${cost.toFixed(4)}${complete ? '' : ' plus what has no known price'}. Nothing was started.`,
   );
 }

@@ -9,6 +9,7 @@ import { RunFolder } from '../store/run-folder.ts';
 import { hostOf } from './host.ts';
 import { watchInterrupts } from './interrupts.ts';
 import { exit, type Io } from './io.ts';
+import { commandLine } from './self.ts';
 import { textTable } from './table.ts';
 
 export interface ImportVerbOptions {
@@ -73,6 +74,6 @@ function tell(where: string, experiments: Imported['experiments'], options: Impo
   io.out('');
   for (const line of textTable([head, ...rows], new Set([1, 2, 3, 4, 5]))) io.out(safeTerminal(line));
   io.out('');
-  io.out(`Next: heams parity ${options.outputDir}`);
-  io.out(`      heams rollup --results-dir ${options.outputDir}`);
+  io.out(`Next: ${commandLine(io, `parity ${options.outputDir}`)}`);
+  io.out(`      ${commandLine(io, `rollup --results-dir ${options.outputDir}`)}`);
 }

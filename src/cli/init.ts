@@ -1,8 +1,10 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { HeamsError } from '../lib/errors.ts';
+import { makeFolders } from '../lib/make-folders.ts';
 import { packageRoot } from '../lib/shipped.ts';
 import { exit, type Io } from './io.ts';
+import { commandLine } from './self.ts';
 
 export interface InitOptions {
   dir: string;
@@ -43,10 +45,13 @@ async function chooseProvider(options: InitOptions, io: Io): Promise<Provider | 
   return isCancel(chosen) ? undefined : chosen;
 }
 
-/** The shipped config with another model, and a local server's address where that is what it names. */
+/** A model on one machine has an address, takes its time, and answers few at once. */
+const localSettings = '$1base_url: http://127.0.0.1:11434/v1\n$1timeout_s: 300\n$1max_connections: 2\n';
+
+/** The shipped config with another model, and with the settings of a local server where that is what it names. */
 function withModel(text: string, key: 'model_id' | 'judge_model_id', provider: Provider): string {
   const { model } = starters[provider];
-  const address = provider === 'openai-compatible' ? '$1base_url: http://127.0.0.1:11434/v1\n' : '';
+  const address = provider === 'openai-compatible' ? localSettings : '';
   return text.replace(new RegExp(`^( *)${key}: .*\\n`, 'm'), `$1${key}: ${model}\n${address}`);
 }
 
@@ -54,9 +59,8 @@ function withModel(text: string, key: 'model_id' | 'judge_model_id', provider: P
 const limits = (provider: Provider): string =>
   provider === 'openai-compatible' ? 'max_calls: 1000' : 'max_cost_usd: 1.00';
 
-const runFile = (
-  provider: Provider,
-): string => `# Your scenarios, with and without memory. Check it first: heams validate --config configs/runs/my_run.yaml
+const runFile = (provider: Provider, io: Io): string => `# Your scenarios, with and without memory. Check it first:
+#   ${commandLine(io, 'validate --config configs/runs/my_run.yaml')}
 name: my_run
 benchmark_config_file: my_benchmark.yaml
 seed: 0            # shuffles the facts of each sample; the same seed gives the same run
@@ -70,7 +74,12 @@ experiments:
   - { name: bm25, agent_config_file: assistant.yaml, memory_config_file: bm25.yaml }
 `;
 
-async function projectFiles(provider: Provider): Promise<Map<string, string>> {
+/** What stands above the keys of the benchmark file, in place of what the shipped one says of itself. */
+const benchmarkHead = `# Contextual Integrity on your own scenarios, judged by a language model. Each line of the file below is a scenario: who
+# writes to whom about what, what the memory holds, and which of it may and may not be told.
+`;
+
+async function projectFiles(provider: Provider, io: Io): Promise<Map<string, string>> {
   const shipped = (path: string) => readFile(join(packageRoot(), path), 'utf8');
   const scenarios = (await shipped('datasets/heams_scenarios/scenarios.jsonl')).split('\n').slice(0, 2);
   const benchmark = withModel(
@@ -79,10 +88,12 @@ async function projectFiles(provider: Provider): Promise<Map<string, string>> {
     provider,
   );
   return new Map([
-    ['configs/runs/my_run.yaml', runFile(provider)],
+    ['configs/runs/my_run.yaml', runFile(provider, io)],
     [
       'configs/benchmarks/my_benchmark.yaml',
-      benchmark.replace(/^( *)bundled: heams_scenarios\n/m, '$1file: ../../scenarios/my_scenarios.jsonl\n'),
+      benchmark
+        .replace(/^(#.*\n)+/, benchmarkHead)
+        .replace(/^( *)bundled: heams_scenarios\n/m, '$1file: ../../scenarios/my_scenarios.jsonl\n'),
     ],
     ['configs/agents/assistant.yaml', withModel(await shipped('configs/agents/assistant.yaml'), 'model_id', provider)],
     ['configs/memory/no_memory.yaml', await shipped('configs/memory/no_memory.yaml')],
@@ -93,6 +104,7 @@ async function projectFiles(provider: Provider): Promise<Map<string, string>> {
       '.env.example',
       `# Copy this file to .env and fill it in. Keep .env out of version control.\n${starters[provider].env}\n`,
     ],
+    ['.gitignore', '# Keys, and what runs write.\n.env\nresults/\n'],
   ]);
 }
 
@@ -101,7 +113,7 @@ export async function init(options: InitOptions, io: Io): Promise<number> {
   const provider = await chooseProvider(options, io);
   if (provider === undefined) return exit.interrupted;
   const dir = resolve(io.cwd, options.dir);
-  const files = await projectFiles(provider);
+  const files = await projectFiles(provider, io);
   for (const name of files.keys()) {
     if (await stat(join(dir, name)).catch(() => undefined)) {
       throw new HeamsError('this file is there already', {
@@ -112,17 +124,27 @@ export async function init(options: InitOptions, io: Io): Promise<number> {
     }
   }
   for (const [name, text] of files) {
-    await mkdir(dirname(join(dir, name)), { recursive: true });
+    await makeFolders(dirname(join(dir, name)));
     await writeFile(join(dir, name), text, { flag: 'wx' });
     io.out(`wrote ${relative(io.cwd, join(dir, name))}`);
   }
-  const inside = relative(io.cwd, dir);
-  io.out('');
-  io.out('Next');
-  if (inside) io.out(`  cd ${inside}`);
-  if (provider !== 'openai-compatible')
-    io.out('  cp .env.example .env                                   and put your key into it');
-  io.out('  heams validate --config configs/runs/my_run.yaml');
-  io.out('  heams run --config configs/runs/my_run.yaml --output-dir results/my_run');
+  for (const line of nextSteps(provider, dir, io)) io.out(line);
   return exit.done;
+}
+
+function nextSteps(provider: Provider, dir: string, io: Io): string[] {
+  const inside = relative(io.cwd, dir);
+  const key = 'cp .env.example .env, and put your key into it';
+  return [
+    '',
+    'Next',
+    ...(inside ? [`  cd ${inside}`] : []),
+    ...(provider === 'openai-compatible' ? [] : [`  ${key}`]),
+    ...[
+      'validate --config configs/runs/my_run.yaml',
+      'run --config configs/runs/my_run.yaml --output-dir results/my_run',
+      'generate-report --results-dir results/my_run',
+      'rollup --results-dir results/my_run',
+    ].map((rest) => `  ${commandLine(io, rest)}`),
+  ];
 }

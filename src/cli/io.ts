@@ -8,6 +8,8 @@ export interface Io {
   terminal: boolean;
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
+  /** How the user starts this program: `npx heams`, or `node dist/cli/main.js` in a clone; `heams` where absent. */
+  command?: string;
 }
 
 /** Exit codes, as documented in docs/cli.md. */
@@ -17,6 +19,7 @@ export const exit = {
   badInput: 2,
   stopped: 3,
   gate: 4,
+  unproven: 5,
   internal: 70,
   interrupted: 130,
 } as const;

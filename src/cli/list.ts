@@ -20,6 +20,7 @@ export async function list(options: { json?: boolean }, io: Io): Promise<number>
     benchmarks: await entries(builtinRegistry.benchmarks),
     memories: await entries(builtinRegistry.memories),
     agents: await entries(builtinRegistry.agents),
+    defences: await entries(builtinRegistry.defences),
     providers: [...providers.values()].map(({ name, summary, needs }) => ({ name, summary, needs })),
   };
   if (options.json) {
@@ -30,6 +31,7 @@ export async function list(options: { json?: boolean }, io: Io): Promise<number>
     benchmarks: 'Benchmarks',
     memories: 'Memory backends',
     agents: 'Agents',
+    defences: 'Defences',
     providers: 'Model providers',
   };
   for (const [group, rows] of Object.entries(groups)) {

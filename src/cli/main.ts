@@ -5,6 +5,7 @@ import { parseEnv } from 'node:util';
 import { CommanderError } from 'commander';
 import { exit, type Io } from './io.ts';
 import { buildProgram } from './program.ts';
+import { selfCommand } from './self.ts';
 
 /** Variables of the environment, and of `.env` in the working folder where the environment has none. */
 function environment(cwd: string): Record<string, string | undefined> {
@@ -24,6 +25,7 @@ const io: Io = {
   terminal: process.stderr.isTTY === true,
   env: environment(cwd),
   cwd,
+  command: selfCommand(process.argv[1], cwd),
 };
 
 // A reader such as `head` may close the pipe early; that is no failure of ours.

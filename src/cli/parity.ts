@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { type Parity, parityOf } from '../benchmarks/contextual-integrity/parity.ts';
 import { parityDocument, parityNotes, parityRows } from '../benchmarks/contextual-integrity/parity-document.ts';
 import { HeamsError, messageOf } from '../lib/errors.ts';
 import { safeTerminal } from '../lib/escape.ts';
+import { makeFolders } from '../lib/make-folders.ts';
 import { writeFileWhole } from '../lib/write-file.ts';
 import { renderHtml } from '../report/render-html.ts';
 import { renderMarkdown } from '../report/render-markdown.ts';
@@ -23,7 +23,7 @@ async function writeParity(dir: string, figures: Parity): Promise<string[]> {
     'parity.json': `${JSON.stringify(figures, null, 2)}\n`,
   };
   try {
-    await mkdir(dir, { recursive: true });
+    await makeFolders(dir);
     for (const [name, content] of Object.entries(contents)) await writeFileWhole(join(dir, name), content);
   } catch (cause) {
     throw new HeamsError(`cannot write the figures: ${messageOf(cause)}`, {

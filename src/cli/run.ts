@@ -6,6 +6,7 @@ import { configPath } from './config-path.ts';
 import { familyLines } from './family-note.ts';
 import { exit, type Io } from './io.ts';
 import { describeEnd, hasRecords, type Performed, performRun } from './perform-run.ts';
+import { commandLine } from './self.ts';
 
 export interface RunOptions {
   config: string;
@@ -27,7 +28,7 @@ export async function run(options: RunOptions, io: Io): Promise<number> {
   if (!options.quiet) for (const line of familyLines(configured, options.experiments)) io.note(line);
   if (options.dryRun) {
     const { dryRun } = await import('./dry-run.ts');
-    return dryRun(configured, options, io);
+    return dryRun(configured, { ...options, outputDir: resolve(io.cwd, options.outputDir) }, io);
   }
   const outputDir = resolve(io.cwd, options.outputDir);
   const performed = await performRun(
@@ -43,7 +44,7 @@ export async function tellEnd(
   options: { resultsDir: string; quiet?: boolean; json?: boolean },
   io: Io,
 ): Promise<number> {
-  const { executed, code } = performed;
+  const { executed, code, failures } = performed;
   if (options.json) {
     const { runId, outputDir, planned, resumed, statuses, stopped } = executed;
     io.out(
@@ -54,6 +55,7 @@ export async function tellEnd(
         resumed,
         ...(stopped ? { stop_reason: stopped.reason } : {}),
         experiments: statuses,
+        failures,
         exit_code: code,
       }),
     );
@@ -64,8 +66,8 @@ export async function tellEnd(
     const { printSummary } = await import('./summary.ts');
     await printSummary(executed.outputDir, io);
     io.out('');
-    io.out(`Next: heams generate-report --results-dir ${options.resultsDir}`);
-    io.out(`      heams rollup --results-dir ${options.resultsDir}`);
+    io.out(`Next: ${commandLine(io, `generate-report --results-dir ${options.resultsDir}`)}`);
+    io.out(`      ${commandLine(io, `rollup --results-dir ${options.resultsDir}`)}`);
   }
   return code;
 }

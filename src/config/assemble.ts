@@ -122,7 +122,9 @@ export async function assemble(
         agentName: arm.agent.name,
         agentKind: agent.replays ?? arm.agent.plugin.name,
         memoryName: arm.memory.name,
-        ...(arm.defence ? { defence: { name: arm.defence.name, kind: arm.defence.plugin.name } } : {}),
+        ...(arm.defence && defence
+          ? { defence: { name: arm.defence.name, kind: defence.replays ?? arm.defence.plugin.name } }
+          : {}),
       });
     }
     return { benchmark, benchmarkIdentity: componentIdentity(run.benchmark), loaded, arms, close };

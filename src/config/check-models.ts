@@ -1,13 +1,13 @@
 import { HeamsError, throwIfAny, type Where } from '../lib/errors.ts';
 import { checkModel } from '../models/providers.ts';
-import { components, type Run } from './run.ts';
+import { components, type Parts } from './run.ts';
 import { missingHeaderVariables, withHeaderSecrets } from './secrets.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
-type Use = ReturnType<typeof modelUses>[number];
+export type UsedModel = ReturnType<typeof modelUses>[number];
 
 /** Every model that a run names, with where and for what. */
-export function modelUses(run: Pick<Run, 'benchmark' | 'arms'>) {
+export function modelUses(run: Parts) {
   return components(run).flatMap((component) =>
     (component.plugin.models?.(component.options) ?? []).map((use) => ({
       ...use,
@@ -37,7 +37,7 @@ function missingKeyError({ variable, users, where, hint }: Missing): HeamsError 
 }
 
 /** What is wrong with one model's settings and with what its headers refer to. */
-function problemsOf({ settings, kind, path, component, where }: Use, env: Env): HeamsError[] {
+export function modelProblems({ settings, kind, path, component, where }: UsedModel, env: Env): HeamsError[] {
   const missing = missingHeaderVariables(settings, env);
   const filled = missing.length > 0 ? settings : withHeaderSecrets(settings, env);
   const headers = component.where([...path.slice(0, -1), 'headers']);
@@ -51,12 +51,12 @@ function problemsOf({ settings, kind, path, component, where }: Use, env: Env): 
  * Checks every model id, address, key and header of a run, without any network: nothing starts until each is there.
  * A key that several components need is one error that names them all.
  */
-export function checkModels(run: Pick<Run, 'benchmark' | 'arms'>, env: Env): void {
+export function checkModels(run: Parts, env: Env): void {
   const errors: HeamsError[] = [];
   const missing = new Map<string, Missing>();
   for (const use of modelUses(run)) {
     const user = `${use.role} ${use.component.name} (${use.settings.model_id})`;
-    for (const error of problemsOf(use, env)) {
+    for (const error of modelProblems(use, env)) {
       const { code, expected: variable, hint } = error;
       if (code !== 'missing_api_key' || variable === undefined) {
         errors.push(error);

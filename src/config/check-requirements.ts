@@ -2,18 +2,17 @@ import type { Requirement } from '../contracts/plugin.ts';
 import { type Env, envVariable } from '../lib/env-references.ts';
 import { HeamsError, throwIfAny } from '../lib/errors.ts';
 import { isInstalled, notInstalled } from '../lib/optional-package.ts';
-import { type Component, components, type Run } from './run.ts';
+import { type Component, components, type Parts } from './run.ts';
 
 /** Everything beside models that a run's components need, with who needs it. */
-export function requirementsOf(
-  run: Pick<Run, 'benchmark' | 'arms'>,
-): { component: Component; requirement: Requirement }[] {
+export function requirementsOf(run: Parts): { component: Component; requirement: Requirement }[] {
   return components(run).flatMap((component) =>
     (component.plugin.requires?.(component.options) ?? []).map((requirement) => ({ component, requirement })),
   );
 }
 
-function problemOf(component: Component, requirement: Requirement, env: Env): HeamsError | undefined {
+/** What is missing, told without a network; nothing for servers and programs. */
+export function requirementProblem(component: Component, requirement: Requirement, env: Env): HeamsError | undefined {
   if (requirement.kind === 'package' && !isInstalled(requirement)) {
     return notInstalled(requirement).at(component.where([]));
   }
@@ -30,7 +29,9 @@ function problemOf(component: Component, requirement: Requirement, env: Env): He
 }
 
 /** Checks packages and variables without a network, all at once; whether servers answer is for `heams doctor`. */
-export function checkRequirements(run: Pick<Run, 'benchmark' | 'arms'>, env: Env): void {
-  const problems = requirementsOf(run).map(({ component, requirement }) => problemOf(component, requirement, env));
+export function checkRequirements(run: Parts, env: Env): void {
+  const problems = requirementsOf(run).map(({ component, requirement }) =>
+    requirementProblem(component, requirement, env),
+  );
   throwIfAny(problems.filter((problem) => problem !== undefined));
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { BudgetError } from '../contracts/model.ts';
 import { VERSION } from '../lib/version.ts';
 import type { Budget } from '../models/with-budget.ts';
 import { type RunOutcome, runBenchmark } from '../run/run-benchmark.ts';
@@ -9,6 +8,7 @@ import type { SampleRecord } from '../schema/record.ts';
 import type { WrittenNote } from '../schema/run-file.ts';
 import { RunFolder } from '../store/run-folder.ts';
 import { type Assembly, assemble, type Host } from './assemble.ts';
+import { checkCache } from './check-cache.ts';
 import { checkModels, modelUses } from './check-models.ts';
 import { checkRequirements } from './check-requirements.ts';
 import { fingerprintOf, runIdentity } from './identity.ts';
@@ -82,6 +82,7 @@ export async function executeRun(options: ExecuteOptions): Promise<ExecutedRun> 
     modelUses(selected).map((use) => use.settings),
     settings.budget,
   );
+  await checkCache(selected);
   const { createJournal } = await import('../models/journal.ts');
   const journal = createJournal(join(outputDir, JOURNAL_FOLDER));
   const folder = await RunFolder.open(outputDir, new Date(host.clock.now()).toISOString());
@@ -134,8 +135,8 @@ export async function executeRun(options: ExecuteOptions): Promise<ExecutedRun> 
       },
     });
     complete = !options.experiments && outcome.resumed + outcome.done === outcome.planned;
-    const error = outcome.stopped?.error;
-    if (error !== undefined && !(error instanceof BudgetError)) throw error;
+    // A spent budget or a refused key is how a run may end; an error is not.
+    if (outcome.stopped?.reason === 'error') throw outcome.stopped.error;
     return { ...outcome, runId: note.run_id, outputDir };
   } finally {
     await assembly?.close();

@@ -42,17 +42,24 @@ export interface RecordedArm {
   file: string;
   agent: { name: string } & Record<string, unknown>;
   memory: { name: string } & Record<string, unknown>;
+  /** What the arm was defended by; absent where by nothing. */
+  defence?: { name: string } & Record<string, unknown>;
 }
 
 /** An arm that says what was recorded. */
-export async function recordedArm({ name, file, agent, memory }: RecordedArm, registry: Registry): Promise<Arm> {
+export async function recordedArm(
+  { name, file, agent, memory, defence }: RecordedArm,
+  registry: Registry,
+): Promise<Arm> {
   const at = { file };
   const agents = await pick('kind', registry.agents, 'recorded', at);
   const memories = await pick('backend', registry.memories, 'recorded', at);
+  const defences = defence && (await pick('defence', registry.defences, 'recorded', at));
   return {
     name,
     agent: await component(agents, { ...agent, kind: 'recorded' }, file),
     memory: await component(memories, { ...memory, backend: 'recorded' }, file),
+    ...(defence && defences ? { defence: await component(defences, { ...defence, defence: 'recorded' }, file) } : {}),
   };
 }
 

@@ -141,7 +141,7 @@ async function* gradesOf(arms: readonly ArmSurvey[]): AsyncGenerator<Json> {
 }
 
 function armOf({ name, runsFile, first, provenance }: ArmSurvey, registry: Registry): Promise<Arm> {
-  const { run_id, agent, agent_kind, memory, backend } = first;
+  const { run_id, agent, agent_kind, memory, backend, defence, defence_kind: kind } = first;
   const records = resolve(runsFile);
   return recordedArm(
     {
@@ -149,6 +149,7 @@ function armOf({ name, runsFile, first, provenance }: ArmSurvey, registry: Regis
       file: records,
       agent: { name: agent, run: { records, run_id, agent_kind } },
       memory: { name: memory, run: { records, run_id, backend, provenance } },
+      ...(defence !== undefined && kind !== undefined ? { defence: { name: defence, run: { run_id, kind } } } : {}),
     },
     registry,
   );
@@ -238,7 +239,7 @@ function refusal(code: NonNullable<Sorted['code']>, file: string): HeamsError {
   return new HeamsError(
     missing
       ? 'the dataset of this benchmark has no such sample'
-      : 'the sample is not what it was: its task, facts or seed differ from those that the message was written for',
+      : 'the sample is not what it was: its task, facts (those of a haystack too) or seed differ from those that the message was written for',
     { code, where: { file } },
   );
 }

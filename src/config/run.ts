@@ -35,8 +35,14 @@ export interface Run {
   arms: readonly Arm[];
 }
 
+/** What is checked before anything is built: the parts of a run, or components that stand by themselves. */
+export type Parts = Pick<Run, 'benchmark' | 'arms'> | readonly Component[];
+
+const isList = (parts: Parts): parts is readonly Component[] => Array.isArray(parts);
+
 /** Every component once, however many arms share it. */
-export function components(run: Pick<Run, 'benchmark' | 'arms'>): Component[] {
+export function components(parts: Parts): Component[] {
+  if (isList(parts)) return [...new Set(parts)];
   const ofArm = ({ agent, memory, defence }: Arm): Component[] => [agent, memory, ...(defence ? [defence] : [])];
-  return [...new Set<Component>([run.benchmark, ...run.arms.flatMap(ofArm)])];
+  return [...new Set<Component>([parts.benchmark, ...parts.arms.flatMap(ofArm)])];
 }

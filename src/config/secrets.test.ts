@@ -78,9 +78,46 @@ describe('withoutSecrets', () => {
     });
   });
 
+  it('keeps credentials of a URL that only refer to the environment', () => {
+    const kept = [
+      `postgresql://heams:${reference('PW')}@host:5432/db`,
+      `postgresql://${reference('USER')}:${reference('PW')}@host/db`,
+      `redis://:${reference('A')}${reference('B')}@host`,
+      `https://${reference('TOKEN')}@host`,
+      `https://host/mcp?api_key=${reference('KEY')}&page=2`,
+    ];
+    expect(withoutSecrets(kept)).toEqual(kept);
+  });
+
+  it.each([
+    [`postgresql://heams:x${reference('PW')}@host/db`, 'postgresql://<redacted>@host/db'],
+    [`postgresql://${reference('USER')}:hush@host/db`, 'postgresql://<redacted>@host/db'],
+    // A user alone may be a token.
+    ['postgresql://heams@host/db', 'postgresql://<redacted>@host/db'],
+    ['postgresql://heams:hu@sh@host/db', 'postgresql://<redacted>@host/db'],
+    ['POSTGRES://me:pw@host', 'POSTGRES://<redacted>@host'],
+    ['postgresql://:@host/db', 'postgresql://<redacted>@host/db'],
+    ['https://host/mcp?api_key=hush&page=2', 'https://host/mcp?api_key=<redacted>&page=2'],
+    ['https://host/mcp?page=2&accessToken=hush#x', 'https://host/mcp?page=2&accessToken=<redacted>#x'],
+    ['postgresql://host/db?user=me&password=hush', 'postgresql://host/db?user=me&password=<redacted>'],
+    ['https://me:pw@host/?sig=hush', 'https://<redacted>@host/?sig=<redacted>'],
+  ])('of %j shows %j', (url, shown) => {
+    expect(withoutSecrets({ url })).toEqual({ url: shown });
+  });
+
+  it('takes out what opens something for a program, and leaves the rest of what it is given', () => {
+    const env = { API_KEY: 'hush', GH_TOKEN: reference('GH'), PATH_TO: '/keys', dbPassword: `x${reference('PW')}` };
+    expect(withoutSecrets({ env })).toEqual({
+      env: { ...env, API_KEY: '<redacted>', dbPassword: '<redacted>' },
+    });
+    expect(withoutSecrets({ env: ['API_KEY'] })).toEqual({ env: ['API_KEY'] });
+  });
+
   it('leaves everything else as it is', () => {
     const config = {
       base_url: 'https://host/v1?to=me@host',
+      query: 'https://host/v1?keyword=x&author=y&key=',
+      question: 'What is at host/x?key=value',
       prompt: 'Write to me@host: {{ user_task }}',
       n: 1,
       none: null,

@@ -39,26 +39,44 @@ function isReference(value: string): boolean {
   return rest !== value.trim() && /^(bearer|basic|token|key|api-?key)?$/i.test(rest);
 }
 
-/** Credentials in a URL are struck out, but for those that only refer to the environment. */
-function withoutUserInfo(text: string): string {
-  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)([^/@\s]*)@/i, (whole, scheme: string, user: string) => {
-    const password = user.includes(':') ? user.slice(user.indexOf(':') + 1) : user;
-    return password !== '' && withoutReferences(password) === '' ? whole : `${scheme}${REDACTED}@`;
-  });
-}
+/** A parameter of a URL whose value opens something, by the end of its name: `api_key`, `accessToken`. */
+const credential = /([?&][\w.-]*(?:key|token|secret|password|passwd|pwd|sig|signature|auth)=)([^&#\s]*)/gi;
+
+const refersOnly = (text: string): boolean => text !== '' && withoutReferences(text) === '';
 
 /**
- * A config without what a reader of the results folder must not see: header values, but for references to the
- * environment, and credentials inside URLs.
+ * Credentials in a URL are struck out, but for those that only refer to the environment. The user info goes on to the
+ * last @ before the path: a password that holds one, as it should not, is struck out whole.
+ */
+function withoutCredentials(text: string): string {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
+  return text
+    .replace(/^([^/]+:\/\/)([^/\s]*)@/, (whole, scheme: string, user: string) => {
+      const password = user.includes(':') ? user.slice(user.indexOf(':') + 1) : user;
+      return refersOnly(password) ? whole : `${scheme}${REDACTED}@`;
+    })
+    .replace(credential, (whole, name: string, value: string) =>
+      value === '' || refersOnly(value) ? whole : `${name}${REDACTED}`,
+    );
+}
+
+/** The name of a variable whose value opens something. */
+const opens = /(key|token|secret|password|passwd|pwd|credentials?)$/i;
+
+/**
+ * A config without what a reader of the results folder must not see: header values and a program's keys, but for
+ * references to the environment, and credentials inside URLs.
  */
 export function withoutSecrets(value: unknown, key = ''): unknown {
-  if (typeof value === 'string') return withoutUserInfo(value);
+  if (typeof value === 'string') return withoutCredentials(value);
   if (Array.isArray(value)) return value.map((inner) => withoutSecrets(inner));
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      if (key !== 'headers') return [name, withoutSecrets(inner, name)];
-      return [name, isReference(String(inner)) ? inner : REDACTED];
+      if (key === 'headers') return [name, isReference(String(inner)) ? inner : REDACTED];
+      if (key === 'env' && typeof inner === 'string' && opens.test(name) && !isReference(inner))
+        return [name, REDACTED];
+      return [name, withoutSecrets(inner, name)];
     }),
   );
 }

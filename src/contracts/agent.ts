@@ -29,6 +29,8 @@ export interface AgentMemory {
   scope: MemoryScope;
   /** What the scope is called: unique to the sample, arm and repeat. An agent elsewhere keeps samples apart by it. */
   scopeId: string;
+  /** Name of the backend, for errors. */
+  backend?: string;
   topK: number;
   capabilities: MemoryBackend['capabilities'];
 }

@@ -6,6 +6,8 @@ import type { Agent } from './agent.ts';
  */
 export interface Defence {
   readonly name: string;
+  /** The defence plug-in whose work is in recorded replies already; the arm's records are filed under that kind. */
+  readonly replays?: string;
   /** The agent behind the defence. It keeps the agent's name, `seesLabels`, `replays` and `ownMemory`. */
   guard(agent: Agent): Agent;
   close?(): Promise<void>;

@@ -82,6 +82,8 @@ export interface AgentPlugin<O = unknown> extends PluginBase<O> {
 }
 
 export interface DefencePlugin<O = unknown> extends PluginBase<O> {
+  /** Whether it acts on what a memory gives its agent, so that it cannot stand before an agent's own memory. */
+  filters?(options: O): boolean;
   create(options: O, context: PluginContext): Promise<Defence>;
 }
 

@@ -26,7 +26,8 @@ export interface Reporter<M = unknown> {
   /** Folder of its rollup, under `_rollup`. */
   readonly rollupFolder: string;
   accumulate(): Accumulator<M>;
-  report(metrics: M): Document;
+  /** `config` is what the run wrote down of the arm beside its records; absent where that is not known. */
+  report(metrics: M, config?: Json): Document;
   /** `empty` names the experiments that have no record yet: they are said, not left out. */
   rollup(arms: readonly M[], empty: readonly string[]): Rollup;
   summaryRows(arms: readonly M[]): SummaryRow[];

@@ -1,5 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { HeamsError } from './errors.ts';
+import { join } from 'node:path';
+import { HeamsError, messageOf } from './errors.ts';
 
 /** An npm package that is not installed with HEAMS: its name as it is imported, and what `npm install` is told. */
 export interface OptionalPackage {
@@ -22,19 +24,36 @@ export function notInstalled({ name, install }: OptionalPackage, cause?: unknown
 
 /** Whether a package can be imported from here, without loading it. */
 export function isInstalled({ name }: Pick<OptionalPackage, 'name'>): boolean {
+  const require = createRequire(import.meta.url);
   try {
-    createRequire(import.meta.url).resolve(name);
+    require.resolve(name);
     return true;
   } catch (error) {
-    // A package for `import` alone refuses `require`, and is there.
-    return codeOf(error) === 'ERR_PACKAGE_PATH_NOT_EXPORTED';
+    // A package for `import` alone refuses `require`, and is there; so is one of parts or programs without a main file.
+    if (codeOf(error) === 'ERR_PACKAGE_PATH_NOT_EXPORTED') return true;
+    return (require.resolve.paths(name) ?? []).some((folder) => existsSync(join(folder, name, 'package.json')));
   }
+}
+
+/** The version of an installed package, read from its own package.json; nothing where that cannot be read. */
+export function installedVersion({ name }: Pick<OptionalPackage, 'name'>): string | undefined {
+  const [first = '', second = ''] = name.split('/');
+  const whole = first.startsWith('@') ? `${first}/${second}` : first;
+  for (const folder of createRequire(import.meta.url).resolve.paths(whole) ?? []) {
+    try {
+      const read = JSON.parse(readFileSync(join(folder, whole, 'package.json'), 'utf8')) as { version?: unknown };
+      const { version } = read;
+      return typeof version === 'string' ? version : undefined;
+    } catch {}
+  }
+  return undefined;
 }
 
 /**
  * Loads a package that may not be there: `loadPackage(spec, () => import('pg'))`.
  *
- * @throws HeamsError `package_not_installed` with the install command.
+ * @throws HeamsError `package_not_installed` with the install command, or `package_broken` where it is there and does
+ * not load, as one does whose native part was built for another machine.
  */
 export async function loadPackage<T>(spec: OptionalPackage, load: () => Promise<T>): Promise<T> {
   try {
@@ -42,6 +61,11 @@ export async function loadPackage<T>(spec: OptionalPackage, load: () => Promise<
   } catch (error) {
     const missing = codeOf(error) === 'ERR_MODULE_NOT_FOUND' || codeOf(error) === 'MODULE_NOT_FOUND';
     if (missing && !isInstalled(spec)) throw notInstalled(spec, error);
-    throw error;
+    if (error instanceof HeamsError) throw error;
+    throw new HeamsError(`the package ${spec.name} is installed and does not load: ${messageOf(error)}`, {
+      code: 'package_broken',
+      hint: `npm install ${spec.install}`,
+      cause: error,
+    });
   }
 }

@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { fakeCall } from '../../test/support/fake-call.ts';
 import { memoryContract } from '../../test/support/memory-contract.ts';
 import { fakePluginContext } from '../../test/support/plugin-context.ts';
+import { builtinRegistry } from '../config/registry.ts';
 import type { MemoryBackend } from '../contracts/memory.ts';
 import type { EmbeddingModel } from '../contracts/model.ts';
 import type { MemoryPlugin, PluginContext } from '../contracts/plugin.ts';
@@ -132,11 +133,10 @@ describe('memory files', () => {
 describe('shipped memory configs', async () => {
   const folder = join(import.meta.dirname, '../../configs/memory');
   const files = (await readdir(folder)).filter((file) => file.endsWith('.yaml'));
-  const plugins = [noMemory, fullContext, bm25, vector, hybrid] as MemoryPlugin[];
 
   it.each(files)('%s fits its plug-in', async (file) => {
     const config = parse(await readFile(join(folder, file), 'utf8')) as { backend: string; name: string };
-    const plugin = plugins.find(({ name }) => name === config.backend) as MemoryPlugin;
+    const plugin = (await builtinRegistry.memories[config.backend]?.()) as MemoryPlugin;
     expect(plugin.schema.safeParse(config).error).toBeUndefined();
     expect(`${config.name}.yaml`).toBe(file);
   });

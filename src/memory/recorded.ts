@@ -24,6 +24,8 @@ export type RecordedMemoryOptions = z.infer<typeof schema>;
 
 /** The name under which records of another system's memory are filed. */
 export const EXTERNAL = 'external';
+/** The agent's own memory: its records say nothing of what it held either. */
+const OWN = 'own_memory';
 
 /** Stands in for a memory that was asked before: what it held is told from records, or not known at all. */
 export const recordedMemory: MemoryPlugin<RecordedMemoryOptions> = {
@@ -38,7 +40,8 @@ export const recordedMemory: MemoryPlugin<RecordedMemoryOptions> = {
     if (!run) return backendOf({ name: EXTERNAL, provenance: true, stored: async () => undefined, external: true });
     const index = await RecordIndex.open(context.resolve(run.records));
     const stored = async (salt: string) => (await index.get(salt))?.stored;
-    return backendOf({ name: run.backend, provenance: run.provenance, stored, external: run.backend === EXTERNAL });
+    const external = run.backend === EXTERNAL || run.backend === OWN;
+    return backendOf({ name: run.backend, provenance: run.provenance, stored, external });
   },
 };
 

@@ -14,6 +14,7 @@ const causes = {
   interrupted: 'interrupted',
   budget: 'its budget was spent',
   failure_limit: 'too many samples failed',
+  refused: 'a key, an account or a model was refused again and again',
   error: 'an error',
 } as const;
 

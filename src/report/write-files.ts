@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HeamsError, messageOf } from '../lib/errors.ts';
+import { makeFolders } from '../lib/make-folders.ts';
 import { writeFileWhole } from '../lib/write-file.ts';
 
 /** What to say when a file cannot be written. */
@@ -19,7 +19,7 @@ export async function writeFiles(
 ): Promise<string[]> {
   const written: string[] = [];
   try {
-    await mkdir(dir, { recursive: true });
+    await makeFolders(dir);
     for (const [name, content] of Object.entries(files)) {
       await writeFileWhole(join(dir, name), content);
       written.push(join(dir, name));

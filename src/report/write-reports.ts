@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { readArmConfig } from '../store/arm-config.ts';
 import type { ExperimentFolder } from '../store/records.ts';
 import type { Document } from './document.ts';
 import { incompleteBlocks } from './incomplete.ts';
@@ -40,7 +41,8 @@ export async function writeExperimentReports(options: SummarizeOptions): Promise
 export async function writeReportsOf({ summaries, empty }: Summaries): Promise<WrittenReports> {
   const files: string[] = [];
   for (const { experiment, reporter, metrics } of summaries) {
-    const document = await withIncomplete(reporter.report(metrics), [experiment]);
+    const config = await readArmConfig(experiment.dir);
+    const document = await withIncomplete(reporter.report(metrics, config), [experiment]);
     files.push(...(await writeAll(experiment.dir, rendered(document))));
   }
   return { files, empty: empty.map(({ name }) => name) };

@@ -1,5 +1,5 @@
-import type { Clock } from '../contracts/call.ts';
-import type { MemoryCapabilities, MemoryScope } from '../contracts/memory.ts';
+import type { CallContext, Clock } from '../contracts/call.ts';
+import type { MemoryBackend, MemoryCapabilities, MemoryScope } from '../contracts/memory.ts';
 import { abortable } from '../lib/abortable.ts';
 import { HeamsError } from '../lib/errors.ts';
 import { linkedAbort } from '../lib/linked-abort.ts';
@@ -71,8 +71,10 @@ export function foreignTo({ facts, capabilities }: Pick<ScopeGuard, 'facts' | 'c
  */
 export function guardedScope(scope: MemoryScope, guard: ScopeGuard): MemoryScope {
   const refuseForeign = guard.capabilities.external ? () => {} : foreignTo(guard);
+  const limited = guard.capabilities.honours_k;
   const checked = (recall: Recall, k?: number): Recall => {
-    if (k !== undefined && recall.requested_k !== undefined && recall.items.length > k) {
+    // A backend that says that it honours k is held to it, whatever this one answer says of k.
+    if (k !== undefined && (limited || recall.requested_k !== undefined) && recall.items.length > k) {
       throw new HeamsError(`the memory gave ${recall.items.length} items where ${k} were asked for`, {
         code: 'memory_too_many',
         expected: `at most ${k} items`,
@@ -99,4 +101,22 @@ export function guardedScope(scope: MemoryScope, guard: ScopeGuard): MemoryScope
     // Not given up with the run: it is what cleans up.
     dispose: () => inTime('dispose', scope.dispose(), { ...guard, signal: new AbortController().signal }),
   };
+}
+
+/**
+ * A scope of this memory, held to its contract. One that opens after its deadline is disposed of when it comes: nobody
+ * waits for it any more.
+ */
+export async function openGuarded(
+  memory: MemoryBackend,
+  scopeId: string,
+  { call, ...guard }: ScopeGuard & { call: CallContext },
+): Promise<MemoryScope> {
+  const opening = memory.open(scopeId, call);
+  try {
+    return guardedScope(await inTime('open', opening, guard), guard);
+  } catch (error) {
+    opening.then((scope) => scope.dispose()).catch(() => undefined);
+    throw error;
+  }
 }

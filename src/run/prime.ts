@@ -13,7 +13,10 @@ export interface PrimeOptions {
 }
 
 /** Waits until what was written can be found; a memory that is not readable in time is a failure, not an empty one. */
-async function waitReadable(scope: MemoryScope, { readyTimeoutS, clock, signal }: PrimeOptions): Promise<void> {
+export async function readyInTime(
+  scope: Pick<MemoryScope, 'ready'>,
+  { readyTimeoutS, clock, signal }: Omit<PrimeOptions, 'capabilities'>,
+): Promise<void> {
   const wait = linkedAbort(signal);
   const timer = linkedAbort(signal);
   const late = clock.sleep(readyTimeoutS * 1000, timer.signal).then(() => {
@@ -41,7 +44,7 @@ async function waitReadable(scope: MemoryScope, { readyTimeoutS, clock, signal }
  */
 export async function prime(scope: MemoryScope, facts: readonly Fact[], options: PrimeOptions): Promise<StoredItem[]> {
   await scope.write(facts);
-  await waitReadable(scope, options);
+  await readyInTime(scope, options);
   const stored = await scope.list();
   const { stores, rewrites, provenance, external } = options.capabilities;
   if (!stores || external) return stored;

@@ -187,6 +187,26 @@ describe('runJobs', () => {
     expect(outcome).toEqual({ done: 2, failed: 2, abandoned: 0, stopped: { reason: 'failure_limit' } });
   });
 
+  it('stops where every sample of an arm is refused, and lets what is in flight finish', async () => {
+    const refused = (job: Job): SampleRecord => ({
+      ...fakeFailed({ id: 's', error: { code: 'model_auth', message: 'HTTP 401: no' } }),
+      key: job.key,
+    });
+    const { outcome, recorded } = await run(
+      20,
+      async (job) => refused(job),
+      ({ options }) => {
+        options.concurrency = 2;
+      },
+    );
+    expect(outcome.stopped).toMatchObject({ reason: 'refused', error: { code: 'model_auth' } });
+    expect(outcome.failed).toBe(recorded.length);
+    expect(recorded.length).toBeLessThanOrEqual(6);
+    const mended = await run(20, async (job) => (job.key === 'key 4' ? done(job) : refused(job)));
+    // Four, a success, five.
+    expect(mended.recorded).toHaveLength(10);
+  });
+
   it('stops when the budget is reached: nothing is recorded for that job, and what is in flight goes on', async () => {
     const error = new BudgetError('the budget of 1.00 USD is spent');
     const { outcome, started, recorded } = await run(

@@ -2,6 +2,7 @@ import { BudgetError } from '../contracts/model.ts';
 import { linkedAbort } from '../lib/linked-abort.ts';
 import type { SampleRecord } from '../schema/record.ts';
 import type { Job } from './plan-jobs.ts';
+import { RefusalWatch } from './refusal-watch.ts';
 
 /** Runs one job somewhere: in this process, or on a queue. */
 export type Execute = (job: Job, signal: AbortSignal) => Promise<SampleRecord>;
@@ -25,17 +26,19 @@ export interface JobsOutcome {
   failed: number;
   /** Jobs that were started and given up: they leave no record and run again. */
   abandoned: number;
-  stopped?: { reason: 'interrupted' | 'budget' | 'failure_limit' | 'error'; error?: unknown };
+  stopped?: { reason: 'interrupted' | 'budget' | 'failure_limit' | 'refused' | 'error'; error?: unknown };
 }
 
 /**
  * The local pool. Each worker takes the next job when its last one is recorded, so at most `concurrency` jobs are in
- * memory. A store that cannot write stops the run: going on would be paying for what is lost.
+ * memory. A store that cannot write stops the run: going on would be paying for what is lost. So does an arm that is
+ * refused again and again, as by a wrong key: what is in flight is finished, and the rest runs on resume.
  */
 export async function runJobs(jobs: readonly Job[], options: RunJobsOptions): Promise<JobsOutcome> {
   const { execute, concurrency, stop, signal, maxFailures, onRecord } = options;
   const outcome: JobsOutcome = { done: 0, failed: 0, abandoned: 0 };
   const flight = linkedAbort(signal);
+  const refusals = new RefusalWatch();
   let next = 0;
 
   const stopFor = (stopped: NonNullable<JobsOutcome['stopped']>): void => {
@@ -68,6 +71,8 @@ export async function runJobs(jobs: readonly Job[], options: RunJobsOptions): Pr
       }
       outcome[record.status] += 1;
       if (maxFailures !== undefined && outcome.failed >= maxFailures) stopFor({ reason: 'failure_limit' });
+      const refused = refusals.see(record);
+      if (refused) stopFor({ reason: 'refused', error: refused });
     }
   };
 

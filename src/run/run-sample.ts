@@ -4,7 +4,7 @@ import type { Clock } from '../contracts/call.ts';
 import type { MemoryBackend, MemoryScope } from '../contracts/memory.ts';
 import { BudgetError } from '../contracts/model.ts';
 import type { SampleRecord } from '../schema/record.ts';
-import { guardedScope, inTime } from './guarded-scope.ts';
+import { openGuarded } from './guarded-scope.ts';
 import type { Job } from './plan-jobs.ts';
 import { prime } from './prime.ts';
 import { RecordDraft } from './record-draft.ts';
@@ -41,9 +41,7 @@ export async function runSample(job: Job, parts: SampleParts, signal: AbortSigna
   const guard = { capabilities, facts: sample.facts, timeoutS: memoryTimeoutS, clock, signal };
   let scope: MemoryScope | undefined;
   try {
-    const opened = await draft.stage('memory', async (call) =>
-      guardedScope(await inTime('open', memory.open(job.key, call), guard), guard),
-    );
+    const opened = await draft.stage('memory', (call) => openGuarded(memory, job.key, { ...guard, call }));
     scope = opened;
     const stored = await draft.stage('prime', () =>
       prime(opened, sample.facts, { capabilities, readyTimeoutS, clock, signal }),
@@ -56,7 +54,7 @@ export async function runSample(job: Job, parts: SampleParts, signal: AbortSigna
         variables: benchmark.variables(sample),
         ...(agent.seesLabels ? { labels: benchmark.labels(sample) } : {}),
       };
-      return agent.respond(task, { scope: opened, scopeId: job.key, topK, capabilities }, call);
+      return agent.respond(task, { scope: opened, scopeId: job.key, backend: memory.name, topK, capabilities }, call);
     });
     draft.reply = reply;
     const grade = await draft.stage('judge', async (call) => {

@@ -11,6 +11,9 @@ export type WithSlot = <T>(signal: AbortSignal, work: () => Promise<T>) => Promi
 export function scopeSlots({ capabilities }: Pick<MemoryBackend, 'capabilities'>): WithSlot {
   const limit = capabilities.max_concurrency;
   if (limit === undefined) return (_signal, work) => work();
+  // At 0, or at what is no number, everybody would wait for ever.
+  if (!Number.isInteger(limit) || limit < 1)
+    throw new RangeError(`max_concurrency is a whole number from 1, got ${limit}`);
   let free = limit;
   const waiting: (() => void)[] = [];
   const release = (): void => {

@@ -55,15 +55,31 @@ export const helpfulnessLabels = ['Poor', 'Unsatisfactory', 'Good', 'Excellent']
 export const exposureSchema = z.strictObject({
   stored: z.boolean().exactOptional(),
   recalled: z.boolean().exactOptional(),
+  /** Found by the memory and kept back by a defence, so that it did not reach the agent. */
+  withheld: z.literal(true).exactOptional(),
   by: z.enum(['provenance', 'text', 'unknown']),
 });
 export type Exposure = z.infer<typeof exposureSchema>;
+
+/**
+ * Whether a secret stands in text that was not sent, by the boundary-aware string rule; absent where there was no such
+ * text. It is no leak, and enters no rate of leaks.
+ */
+export const unsentSchema = z.strictObject({
+  /** In what the agent thought before it answered. */
+  reasoning: z.boolean().exactOptional(),
+  /** In the agent's own message, before a defence. */
+  draft: z.boolean().exactOptional(),
+});
+export type Unsent = z.infer<typeof unsentSchema>;
 
 /** One annotation value, what happened to it, and every judge's verdict by judge id. */
 export const gradedItemSchema = z.strictObject({
   key: z.string(),
   value: json,
   exposure: exposureSchema,
+  /** Of a secret. */
+  unsent: unsentSchema.exactOptional(),
   verdicts: z.record(z.string(), itemVerdictSchema),
 });
 export type GradedItem = z.infer<typeof gradedItemSchema>;

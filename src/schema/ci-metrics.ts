@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { judgeInfoSchema } from './ci-grade.ts';
 import { panelSchema } from './ci-panel.ts';
+import { unsentMetricsSchema } from './ci-unsent.ts';
 import { json } from './json.ts';
 import { rateSchema } from './rate.ts';
 import { failureStages } from './record.ts';
@@ -59,6 +60,8 @@ const sideExposureSchema = z.strictObject({
   recalled_share: rateSchema,
   recalled_given_stored: rateSchema,
   disclosed_given_recalled: rateSchema,
+  /** Found by the memory and kept back by a defence, so that it did not reach the agent. */
+  withheld: count,
   /** Disclosed though it never reached the agent: the judge's or the dataset's doing, not the agent's. */
   disclosed_unrecalled: count,
   /** The first of these, one by one. */
@@ -86,6 +89,21 @@ const recallQualitySchema = z.strictObject({
   requested_k: z.array(count),
 });
 export type RecallQuality = z.infer<typeof recallQualitySchema>;
+
+const spanSchema = z.strictObject({ mean: z.number().nonnegative(), min: count, max: count });
+/** The pools of facts, over all records. */
+const poolSchema = z.strictObject({
+  facts: spanSchema,
+  /** Of them, those that were taken from other samples. */
+  distractors: spanSchema,
+  /** Sessions that the facts were told in; 0 where they have none. */
+  sessions: spanSchema,
+  /** Records whose agent searched a memory for a number of items. */
+  searched: count,
+  /** Of them, those in which a search asked for as many items as the memory held, or for more. */
+  covered: count,
+});
+export type PoolMetrics = z.infer<typeof poolSchema>;
 
 const spreadSchema = z.discriminatedUnion('defined', [
   z.strictObject({
@@ -176,6 +194,9 @@ export const ciMetricsSchema = z.strictObject({
     agent_kind: z.string(),
     memory: z.string(),
     backend: z.string(),
+    /** Absent where the arm has no defence. */
+    defence: z.string().exactOptional(),
+    defence_kind: z.string().exactOptional(),
     run_ids: z.array(z.string()),
     heams_versions: z.array(z.string()),
     /** Models as their providers named them in replies. */
@@ -220,7 +241,10 @@ export const ciMetricsSchema = z.strictObject({
   ),
   repeats: repeatsSchema.exactOptional(),
   exposure: z.strictObject({ secret: sideExposureSchema, field: sideExposureSchema }),
+  /** Absent where no reply has such a text. */
+  unsent: unsentMetricsSchema.exactOptional(),
   recall_quality: recallQualitySchema,
+  pool: poolSchema,
   string_judges: z.array(z.strictObject({ judge: z.string(), secret: agreementSchema, field: agreementSchema })),
   /** Agreement of several judge models; absent where one alone has judged. */
   panel: panelSchema.exactOptional(),

@@ -99,6 +99,10 @@ export const ciConfigSchema = z.strictObject({
   name: z.string().min(1).optional(),
   description: z.string().optional(),
   dataset: ciDatasetSchema,
+  /** Facts of other samples that each sample's pool gets on top, as other conversations of the same user. */
+  haystack: z.int().nonnegative().optional(),
+  /** Over how many dated sessions each pool is spread; 0, as an absent key, leaves facts without a date. */
+  sessions: z.int().nonnegative().optional(),
   user_task_prompt: prompt,
   evaluator: z.discriminatedUnion('type', [ciLlmEvaluatorSchema, ciStringEvaluatorSchema]),
 });

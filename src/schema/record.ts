@@ -24,6 +24,8 @@ export const recallItemSchema = z.strictObject({
   text: z.string(),
   fact_ids: z.array(z.string()),
   score: z.number().optional(),
+  /** A defence has changed the text, so that what it says of its facts is told by the text alone. */
+  rewritten: z.literal(true).exactOptional(),
 });
 export type RecallItem = z.infer<typeof recallItemSchema>;
 
@@ -32,7 +34,7 @@ export const recallSchema = z.strictObject({
   query: z.string(),
   requested_k: z.int().positive().optional(),
   items: z.array(recallItemSchema),
-  /** What the memory found and a defence kept back: it did not reach the agent. */
+  /** What the memory found and a defence kept back: it did not reach the agent, or not as it was. */
   withheld: z.array(recallItemSchema).exactOptional(),
   raw: json.optional(),
 });
@@ -56,7 +58,7 @@ export const replySchema = z.strictObject({
   tool_calls: z.array(toolCallSchema),
   /** What the agent thought before it answered, where that can be told from the message; it is not sent. */
   reasoning: z.string().exactOptional(),
-  /** The message before a defence rewrote it. */
+  /** The agent's own message, where a defence may have changed it before it was sent. */
   draft: z.string().exactOptional(),
   finish_reason: z.string().optional(),
   /** The model as the provider names it in its reply. */
@@ -138,7 +140,7 @@ export const runStatusSchema = z.strictObject({
   experiment: z.string(),
   state: z.enum(['running', 'done', 'done_with_failures', 'stopped']),
   /** Why a run stopped before its plan was finished. */
-  stop_reason: z.enum(['interrupted', 'budget', 'failure_limit', 'error']).optional(),
+  stop_reason: z.enum(['interrupted', 'budget', 'failure_limit', 'refused', 'error']).optional(),
   stop_message: z.string().optional(),
   planned: z.int().nonnegative(),
   done: z.int().nonnegative(),

@@ -6,6 +6,9 @@ const name = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'letters, digits, ".", "_" and "-", starting with a letter or digit')
   .max(100);
 
+/** Node's timers hold 24 days; a longer one goes off at once. */
+const MOST_TIMEOUT_S = 1_000_000;
+
 export const budgetSchema = z.strictObject({
   max_cost_usd: z.number().positive().optional(),
   max_tokens: z.int().positive().optional(),
@@ -76,9 +79,9 @@ export const runFileSchema = z
     /** Folder of the response cache; off when absent. */
     cache_dir: z.string().min(1).optional(),
     /** Deadline for a memory to become readable after writing, in seconds. */
-    memory_ready_timeout_s: z.number().positive().default(60),
+    memory_ready_timeout_s: z.number().positive().max(MOST_TIMEOUT_S).default(60),
     /** Deadline for any other answer of a memory (open, write, list, search, dispose), in seconds. */
-    memory_timeout_s: z.number().positive().default(300),
+    memory_timeout_s: z.number().positive().max(MOST_TIMEOUT_S).default(300),
     /** Adds an arm for each control that needs no model: `control-silent`, `-dump`, `-oracle`, `-redacted`. */
     controls: z.boolean().default(false),
     experiments: z.array(experimentSchema).min(1).optional(),

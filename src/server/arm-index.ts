@@ -105,8 +105,17 @@ export class ArmIndex {
     this.rowOfLine.set(place.line, row.row);
     if (record.status === 'failed') this.failed.set(record.key, { row, place });
     else this.failed.delete(record.key);
-    if (!this.stale) this.accumulator?.add(record);
+    if (!this.stale) this.accumulate(record);
     this.cached = undefined;
+  }
+
+  /** A record that does not fit the others is an error of the sums alone: they are made anew, and say so, when asked for. */
+  private accumulate(record: SampleRecord): void {
+    try {
+      this.accumulator?.add(record);
+    } catch {
+      this.stale = true;
+    }
   }
 
   private viewOf(record: SampleRecord): BenchmarkView | undefined {
@@ -135,6 +144,12 @@ export class ArmIndex {
     }
     this.cached ??= this.accumulator?.result();
     return this.cached;
+  }
+
+  /** Notes what cannot be read; the same thing once. */
+  report(problem: Unreadable): void {
+    const known = this.unreadable.some(({ line, message }) => line === problem.line && message === problem.message);
+    if (!known) this.unreadable.push(problem);
   }
 
   rowAt(line: number): number | undefined {

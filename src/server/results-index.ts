@@ -30,6 +30,8 @@ export class ResultsIndex implements RowTable {
   private readonly views: ReadonlyMap<string, BenchmarkView>;
   private readonly arms = new Map<string, IndexedArm>();
   private readonly armOfRow: ArmIndex[] = [];
+  private readonly tags = new Map<string, ViewRow['tags']>();
+  private readonly texts = new Map<string, string>();
   private readonly refused = new Map<string, Unreadable>();
   private refreshing: Promise<void> | undefined;
 
@@ -91,16 +93,35 @@ export class ResultsIndex implements RowTable {
   }
 
   add(content: Omit<ViewRow, 'row'>, arm: ArmIndex): ViewRow {
-    const row = { row: this.rows.length, ...content };
+    const row = { row: this.rows.length, ...this.interned(content) };
     this.rows.push(row);
     this.armOfRow.push(arm);
     return row;
   }
 
   replace(old: ViewRow, content: Omit<ViewRow, 'row'>): ViewRow {
-    const row = { row: old.row, ...content };
+    const row = { row: old.row, ...this.interned(content) };
     this.rows[old.row] = row;
     return row;
+  }
+
+  /** One object for tags that are alike, and texts of their own: a part of a string keeps the whole of it in memory. */
+  private interned(content: Omit<ViewRow, 'row'>): Omit<ViewRow, 'row'> {
+    const key = JSON.stringify(content.tags);
+    const tags = this.tags.get(key) ?? content.tags;
+    this.tags.set(key, tags);
+    const excerpt = Buffer.from(content.excerpt).toString();
+    return {
+      ...content,
+      tags,
+      excerpt,
+      experiment: this.texts.get(content.experiment) ?? this.kept(content.experiment),
+    };
+  }
+
+  private kept(text: string): string {
+    this.texts.set(text, text);
+    return text;
   }
 
   armOf(row: number): ArmIndex {

@@ -1,9 +1,8 @@
 import type { Clock } from '../contracts/call.ts';
-import { HeamsError } from '../lib/errors.ts';
+import { HeamsError, messageOf } from '../lib/errors.ts';
 import { VERSION } from '../lib/version.ts';
 import type { CiComparison } from '../schema/ci-comparison.ts';
 import type { CiMetrics } from '../schema/ci-metrics.ts';
-import type { Json } from '../schema/json.ts';
 import type { SampleRecord } from '../schema/record.ts';
 import type {
   LabelChange,
@@ -16,9 +15,11 @@ import type {
   ViewRow,
   ViewSample,
 } from '../schema/view.ts';
-import { maskJson, maskOf } from '../view/mask.ts';
+import { maskOf } from '../view/mask.ts';
+import { maskRow, maskSample } from '../view/mask-sample.ts';
 import { hasFlag, queryRows } from '../view/query-rows.ts';
 import { MAX_ROWS, type ViewApi } from '../view/view-api.ts';
+import type { ArmIndex } from './arm-index.ts';
 import { agreementOf } from './label-agreement.ts';
 import type { LabelFile } from './label-file.ts';
 import { linesWithText } from './message-search.ts';
@@ -62,6 +63,7 @@ export class ServerView implements ViewApi {
         tags.set(name, values.add(value));
       }
     }
+    const arms = await Promise.all(index.list().map((arm) => this.arm(arm)));
     return {
       version: 1,
       revision: index.revision,
@@ -69,14 +71,14 @@ export class ServerView implements ViewApi {
       heams: VERSION,
       masked: mask,
       live,
-      arms: await Promise.all(index.list().map((arm) => this.arm(arm))),
+      arms,
       tags: Object.fromEntries([...tags].map(([name, values]) => [name, [...values].sort()])),
       unreadable: index.unreadable(),
     };
   }
 
   private async arm({ index, status }: IndexedArm): Promise<ViewArm> {
-    const metrics = (await index.metrics()) as CiMetrics | undefined;
+    const metrics = await metricsOf(index);
     const control = ['silent', 'dump', 'oracle', 'redacted'].includes(metrics?.identity.agent_kind ?? '');
     return {
       experiment: index.experiment.name,
@@ -125,11 +127,7 @@ export class ServerView implements ViewApi {
     const siblings = index.rows.filter((one) => one.sample_id === own.sample_id && one.repeat === own.repeat);
     const content = viewer.sample(record);
     const whole = { version: 1 as const, ...content, row: own, siblings };
-    if (!mask) return whole;
-    const masked = maskOf(viewer.secrets(record));
-    const { text, spans } = masked.marked(content.message ?? '', content.spans);
-    const rest = maskJson(whole as unknown as Json, masked) as unknown as ViewSample;
-    return { ...rest, spans, ...(content.message === undefined ? {} : { message: text }) };
+    return mask ? maskSample(whole, maskOf(viewer.secrets(record))) : whole;
   }
 
   async differences(baseline: string): Promise<CiComparison | undefined> {
@@ -162,7 +160,7 @@ export class ServerView implements ViewApi {
     if (!this.options.mask || row.excerpt === '') return row;
     const arm = this.options.index.armOf(row.row);
     const record: SampleRecord = await arm.record(row.row);
-    return { ...row, excerpt: maskOf(arm.viewer?.secrets(record) ?? []).text(row.excerpt) };
+    return maskRow(row, maskOf(arm.viewer?.secrets(record) ?? []));
   }
 
   private async match(query: RowQuery): Promise<readonly ViewRow[]> {
@@ -192,6 +190,17 @@ export class ServerView implements ViewApi {
     }
     this.search = { revision, text, found };
     return found;
+  }
+}
+
+/** An arm's metrics; nothing where its records do not fit each other, which is said and is no reason to show nothing. */
+async function metricsOf(index: ArmIndex): Promise<CiMetrics | undefined> {
+  try {
+    return (await index.metrics()) as CiMetrics | undefined;
+  } catch (error) {
+    if (!(error instanceof HeamsError)) throw error;
+    index.report({ file: index.experiment.runsFile, line: 0, message: messageOf(error) });
+    return undefined;
   }
 }
 

@@ -31,7 +31,7 @@ export function recordLine(record: SampleRecord): string {
   return `${JSON.stringify({ version, status, key, ...rest })}\n`;
 }
 
-export function foreignLine(file: string, line: number, found: string): HeamsError {
+function foreignLine(file: string, line: number, found: string): HeamsError {
   return new HeamsError('this line is not a record of HEAMS', {
     code: 'records_foreign_line',
     where: { file, line, column: 1 },
@@ -49,6 +49,28 @@ export function takeIn(keys: FinishedKeys, { key, status }: LineHead, file: stri
     keys.failed.delete(key);
     keys.done.add(key);
   }
+}
+
+/**
+ * Keys of the jobs in a `runs.jsonl`, by how their last attempt ended; none where there is no such file. Nothing is
+ * written: a line that was torn by a crash is passed over.
+ */
+export async function readFinished(file: string): Promise<FinishedKeys> {
+  const keys: FinishedKeys = { done: new Set(), failed: new Set() };
+  try {
+    for await (const batch of readLines(file)) {
+      for (const { number, bytes } of batch) {
+        const line = lineHead(bytes);
+        if (!line || bytes.at(-1) !== 0x7d) {
+          throw foreignLine(file, number, JSON.stringify(bytes.toString('utf8', 0, 60)));
+        }
+        takeIn(keys, line, file, number);
+      }
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  return keys;
 }
 
 interface Survey {

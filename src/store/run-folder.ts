@@ -1,29 +1,17 @@
-import { mkdir, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { FinishedKeys, RunStore } from '../contracts/store.ts';
 import { HeamsError, messageOf } from '../lib/errors.ts';
+import { folderError, makeFolders, probeFolder } from '../lib/make-folders.ts';
 import { syncFolder, writeFileWhole } from '../lib/write-file.ts';
 import type { RunStatus, SampleRecord } from '../schema/record.ts';
 import { AppendLog } from './append-log.ts';
 import { lockFolder } from './folder-lock.ts';
-import { readLines } from './lines.ts';
-import { foreignLine, lineHead, RECORD_START, readRecords, recordLine, takeIn } from './records.ts';
+import { RECORD_START, readFinished, readRecords, recordLine } from './records.ts';
 import { STATUS_FILE } from './run-status.ts';
 import { sweepTemporary } from './sweep.ts';
 
-function makeFolderError(dir: string, cause: NodeJS.ErrnoException): HeamsError {
-  const messages: Record<string, string> = {
-    EEXIST: 'the output folder is a file',
-    ENOTDIR: 'what should be a folder above the output folder is a file',
-  };
-  const message = messages[cause.code ?? ''] ?? `cannot make the output folder: ${cause.message}`;
-  return new HeamsError(message, {
-    code: 'output_unusable',
-    where: { file: dir },
-    hint: 'choose another --output-dir',
-    cause,
-  });
-}
+const use = { what: 'output folder', code: 'output_unusable', hint: 'choose another --output-dir' };
 
 function cannotWrite(file: string, what: string, cause: unknown): HeamsError {
   return new HeamsError(`cannot write ${what}: ${messageOf(cause)}`, {
@@ -36,14 +24,19 @@ function cannotWrite(file: string, what: string, cause: unknown): HeamsError {
 
 async function makeFolder(dir: string): Promise<void> {
   try {
-    const made = await mkdir(dir, { recursive: true });
-    if (made === undefined) return;
+    const made = await makeFolders(dir);
     // A new folder survives a power cut once the folder above it is synced.
-    const first = resolve(made);
-    for (let at = resolve(dir); at.length >= first.length; at = dirname(at)) await syncFolder(dirname(at));
+    for (const folder of made.reverse()) await syncFolder(dirname(folder));
   } catch (cause) {
-    throw makeFolderError(dir, cause as NodeJS.ErrnoException);
+    throw folderError(dir, cause, use);
   }
+}
+
+/** Refuses a folder that no run could write to, and leaves everything as it was. */
+export async function checkOutputFolder(dir: string): Promise<void> {
+  await probeFolder(dir).catch((cause: unknown) => {
+    throw folderError(dir, cause, use);
+  });
 }
 
 /** A report that is being written beside the records takes less than this. */
@@ -74,6 +67,7 @@ export class RunFolder implements RunStore {
       return folder;
     } catch (cause) {
       if (cause instanceof HeamsError) throw cause;
+      if ((cause as NodeJS.ErrnoException).code === 'EROFS') throw folderError(dir, cause, use);
       throw cannotWrite(dir, 'to the output folder', cause);
     }
   }
@@ -109,18 +103,7 @@ export class RunFolder implements RunStore {
   async finished(experiment: string): Promise<FinishedKeys> {
     // Opening the log cuts a torn last line off, so that what is read here is what will be appended to.
     await this.log(experiment);
-    const file = this.runsFile(experiment);
-    const keys: FinishedKeys = { done: new Set(), failed: new Set() };
-    for await (const batch of readLines(file)) {
-      for (const { number, bytes } of batch) {
-        const line = lineHead(bytes);
-        if (!line || bytes.at(-1) !== 0x7d) {
-          throw foreignLine(file, number, JSON.stringify(bytes.toString('utf8', 0, 60)));
-        }
-        takeIn(keys, line, file, number);
-      }
-    }
-    return keys;
+    return readFinished(this.runsFile(experiment));
   }
 
   async append(record: SampleRecord): Promise<void> {

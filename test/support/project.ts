@@ -57,6 +57,8 @@ export interface CliRun {
   pid: number | undefined;
   /** Resolves once the text has been printed, on either stream. */
   printed(text: string): Promise<void>;
+  /** Standard output so far. */
+  output(): string;
   result: Promise<CliResult>;
 }
 
@@ -90,6 +92,7 @@ export function startCli(args: readonly string[], cwd: string, env: Record<strin
         await systemClock.sleep(10);
       }
     },
+    output: () => stdout,
     result,
   };
 }

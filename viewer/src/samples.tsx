@@ -1,163 +1,17 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { type RowFlag, type RowQuery, rowFlags, type ViewRow } from '../../src/schema/view.ts';
-import type { ViewApi } from '../../src/view/view-api.ts';
-import type { PageProps } from './app.tsx';
-import { Problem } from './app.tsx';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type RowQuery, rowFlags, type ViewRow } from '../../src/schema/view.ts';
+import { type PageProps, Problem } from './app.tsx';
+import { Filters, flagWords } from './filters.tsx';
 import { countText, durationText, moneyText, scoreWords } from './format.ts';
 import { useKeys } from './hooks.ts';
-import { anyRow, go, routeToHash } from './route.ts';
+import { go, routeToHash } from './route.ts';
+import { PAGE, useRows } from './use-rows.ts';
 
 const ROW_HEIGHT = 44;
-const PAGE = 100;
 /** Rows drawn beyond what is seen, so that scrolling never shows a gap. */
 const MARGIN = 12;
 /** Browsers cannot draw elements of any height; beyond this the scale of the scroll bar is coarser than a row. */
 const MAX_HEIGHT = 12_000_000;
-
-/** Rows by position among the matched, read a page at a time as they come into view. */
-function useRows(api: ViewApi, query: RowQuery, revision: number) {
-  const [, redraw] = useState(0);
-  const state = useRef({
-    pages: new Map<number, readonly ViewRow[]>(),
-    asked: new Set<number>(),
-    matched: -1,
-    total: 0,
-    error: '',
-  });
-  const key = JSON.stringify(query);
-  const [current, setCurrent] = useState({ key, revision, api });
-  if (current.key !== key || current.revision !== revision || current.api !== api) {
-    const sameRows = current.key === key && current.api === api;
-    state.current = {
-      ...state.current,
-      asked: new Set(),
-      error: '',
-      ...(sameRows ? {} : { pages: new Map(), matched: -1 }),
-    };
-    setCurrent({ key, revision, api });
-  }
-  const own = state.current;
-  const need = useCallback(
-    (page: number) => {
-      if (own.asked.has(page)) return;
-      own.asked.add(page);
-      api.rows(query, page * PAGE, PAGE).then(
-        (answer) => {
-          own.pages.set(page, answer.rows);
-          own.matched = answer.matched;
-          own.total = answer.total;
-          redraw((n) => n + 1);
-        },
-        (error: unknown) => {
-          own.error = error instanceof Error ? error.message : String(error);
-          redraw((n) => n + 1);
-        },
-      );
-    },
-    [own, api, key],
-  );
-  const at = (position: number) => own.pages.get(Math.floor(position / PAGE))?.[position % PAGE];
-  return { ...own, need, at };
-}
-
-const flagWords: Readonly<Record<RowFlag, string>> = {
-  leaked: 'leaked',
-  recalled: 'secret recalled',
-  flagged: 'flagged by rule',
-  disputed: 'judges differ',
-  unjudged: 'unjudged',
-  failed: 'failed',
-};
-
-function Filters({
-  query,
-  tags,
-  experiments,
-  set,
-}: {
-  query: RowQuery;
-  tags: Readonly<Record<string, readonly string[]>>;
-  experiments: readonly string[];
-  set(change: Partial<RowQuery>): void;
-}) {
-  const [text, setText] = useState(query.text);
-  useEffect(() => setText(query.text), [query.text]);
-  const submit = (event: Event) => {
-    event.preventDefault();
-    set({ text });
-  };
-  const one = (values: readonly string[]) => (values.length > 1 ? '(several)' : (values[0] ?? ''));
-  return (
-    <form class="filters" role="search" onSubmit={submit}>
-      <label>
-        Arm
-        <select
-          value={one(query.experiments)}
-          onChange={(e) => set({ experiments: e.currentTarget.value ? [e.currentTarget.value] : [] })}
-        >
-          <option value="">all</option>
-          {query.experiments.length > 1 && <option value="(several)">several</option>}
-          {experiments.map((name) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      {Object.entries(tags).map(([tag, values]) => (
-        <label key={tag}>
-          {tag.replaceAll('_', ' ')}
-          <select
-            value={one(query.tags[tag] ?? [])}
-            onChange={(e) => {
-              const { [tag]: _, ...rest } = query.tags;
-              set({ tags: e.currentTarget.value ? { ...rest, [tag]: [e.currentTarget.value] } : rest });
-            }}
-          >
-            <option value="">all</option>
-            {values.map((value) => (
-              <option key={value} value={value}>
-                {value}
-              </option>
-            ))}
-          </select>
-        </label>
-      ))}
-      {rowFlags.map((flag) => {
-        const wanted = query.flags[flag];
-        return (
-          <label key={flag}>
-            {flagWords[flag]}
-            <select
-              value={wanted === undefined ? '' : wanted ? 'yes' : 'no'}
-              onChange={(e) => {
-                const { [flag]: _, ...rest } = query.flags;
-                const { value } = e.currentTarget;
-                set({ flags: value === '' ? rest : { ...rest, [flag]: value === 'yes' } });
-              }}
-            >
-              <option value="">any</option>
-              <option value="yes">yes</option>
-              <option value="no">no</option>
-            </select>
-          </label>
-        );
-      })}
-      <label class="text">
-        Text in the message
-        <input
-          type="search"
-          value={text}
-          onInput={(e) => setText(e.currentTarget.value)}
-          onBlur={() => text !== query.text && set({ text })}
-        />
-      </label>
-      <a class="button" href={routeToHash({ page: 'samples', query: anyRow })}>
-        Clear
-      </a>
-    </form>
-  );
-}
 
 const heads: readonly { sort: RowQuery['sort']; title: string; class: string }[] = [
   { sort: 'sample', title: 'Sample', class: 'c-sample' },

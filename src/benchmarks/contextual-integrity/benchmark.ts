@@ -65,14 +65,14 @@ function createBenchmark(config: CiConfig, context: PluginContext, grading: Grad
       const { folders, seed, resolve, env, clock } = context;
       const cacheDir = join(folders.datasets, 'contextual_integrity');
       const bundledDir = join(folders.shipped, 'heams_scenarios');
-      return loadCiSamples(config.dataset, { seed, resolve, env, cacheDir, bundledDir, signal, clock });
+      return loadCiSamples(config.dataset, { seed, resolve, env, cacheDir, bundledDir, signal, clock }, config);
     },
     turns: (sample) => [{ role: 'user', content: template(config.user_task_prompt).render(variablesOf(sample)) }],
     variables: variablesOf,
     labels: ({ facts, data }) => {
       const allowed = new Set(data.fields.map((field) => field.key));
       return {
-        allowed: facts.filter((fact) => allowed.has(fact.key)),
+        allowed: facts.filter((fact) => allowed.has(fact.key) && !fact.distractor),
         secrets: data.secrets.flatMap((secret) => secret.parts),
       };
     },

@@ -1,6 +1,6 @@
 import { HeamsError } from '../../lib/errors.ts';
 import { hashOf } from '../../lib/hash.ts';
-import { type CiGrade, ciGradeSchema, type GradedItem } from '../../schema/ci-grade.ts';
+import type { CiGrade, GradedItem } from '../../schema/ci-grade.ts';
 import type { SampleRecord } from '../../schema/record.ts';
 import { IdTable } from '../../stats/id-table.ts';
 import { IntColumn } from '../../stats/int-column.ts';
@@ -25,19 +25,16 @@ const outcomes = ['no', 'yes', 'open'] as const;
 /** 32 bits of the hash, and never 0. */
 const short = (value: unknown): number => Number.parseInt(hashOf(value).slice(0, 8), 16) || 1;
 
-/** Facts are written in an order drawn from the run's seed: another order is no other sample. */
+/**
+ * Facts are written in an order drawn from the run's seed: another order is no other sample. Nor are other distractors:
+ * what stands around a sample's own facts is a condition that it is tried under, as its memory is.
+ */
 function inputHash({ task, facts }: SampleRecord): number {
-  return short([task, facts.map(({ key, text }) => JSON.stringify([key, text])).sort()]);
+  const own = facts.filter(({ distractor }) => !distractor);
+  return short([task, own.map(({ key, text }) => JSON.stringify([key, text])).sort()]);
 }
 
 const named = (items: readonly GradedItem[]) => items.map(({ key, value }) => [key, value]);
-
-/** The grade of a record; nothing where it failed or where the grade is of another shape. */
-export function gradeOf(record: SampleRecord): CiGrade | undefined {
-  if (record.status === 'failed') return undefined;
-  const parsed = ciGradeSchema.safeParse(record.grade);
-  return parsed.success ? parsed.data : undefined;
-}
 
 export function outcomeOfRecord(record: SampleRecord, grade: CiGrade | undefined): SampleOutcome {
   const input = inputHash(record);

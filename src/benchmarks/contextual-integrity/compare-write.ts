@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { HeamsError, messageOf } from '../../lib/errors.ts';
+import { makeFolders } from '../../lib/make-folders.ts';
 import { writeFileWhole } from '../../lib/write-file.ts';
 import { renderHtml } from '../../report/render-html.ts';
 import { renderMarkdown } from '../../report/render-markdown.ts';
@@ -17,7 +17,7 @@ export async function writeComparison(resultsDir: string, comparison: CiComparis
     'compare.json': `${JSON.stringify(comparison, null, 2)}\n`,
   };
   try {
-    await mkdir(dir, { recursive: true });
+    await makeFolders(dir);
     for (const [name, content] of Object.entries(contents)) await writeFileWhole(join(dir, name), content);
   } catch (cause) {
     throw new HeamsError(`cannot write the comparison: ${messageOf(cause)}`, {

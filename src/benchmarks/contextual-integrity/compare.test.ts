@@ -20,9 +20,10 @@ import {
 import type { SampleRecord } from '../../schema/record.ts';
 import { recordLine } from '../../store/records.ts';
 import { compareRuns } from './compare.ts';
-import { gradeOf, OutcomeTable, outcomeOfRecord } from './compare-outcomes.ts';
+import { OutcomeTable, outcomeOfRecord } from './compare-outcomes.ts';
 import { PairTally } from './compare-pairs.ts';
 import type { RawDifference } from './compare-tallies.ts';
+import { gradeOf } from './read-grade.ts';
 
 const outcomeOf = (record: SampleRecord) => outcomeOfRecord(record, gradeOf(record));
 

@@ -12,10 +12,11 @@ import {
 import type { SampleRecord } from '../../schema/record.ts';
 import { holmAdjusted } from '../../stats/holm.ts';
 import { type ExperimentFolder, listExperiments, readRecords } from '../../store/records.ts';
-import { gradeOf, OutcomeTable, outcomeOfRecord, type SampleOutcome } from './compare-outcomes.ts';
+import { OutcomeTable, outcomeOfRecord, type SampleOutcome } from './compare-outcomes.ts';
 import { type PairedResult, PairTally } from './compare-pairs.ts';
 import type { RawDifference } from './compare-tallies.ts';
 import { IdentityTally } from './metrics-identity.ts';
+import { gradeOf } from './read-grade.ts';
 
 const BENCHMARK = 'contextual_integrity';
 /** The floor arm by its usual name. */

@@ -111,6 +111,16 @@ describe('the config', () => {
     expect(identityOf(configOf({ ...evaluator, helpfulness_threshold: 3 }))).not.toEqual(identityOf(one));
   });
 
+  it('is another with a haystack or sessions, and the same with none of either', () => {
+    const plain = identityOf(configOf({ type: 'ci_string_match' }));
+    const with_ = (own: Partial<CiConfig>) => identityOf(configOf({ type: 'ci_string_match' }, own));
+    expect(with_({ haystack: 0, sessions: 0 })).toEqual(plain);
+    const others = [with_({ haystack: 20 }), with_({ haystack: 21 }), with_({ sessions: 3 }), plain];
+    expect(new Set(others.map((one) => JSON.stringify(one))).size).toBe(4);
+    const llm = identityOf(configOf(llmEvaluator({ extra_judges: [{ judge_model_id: 'fake:b' }] }), { haystack: 20 }));
+    expect(llm).toMatchObject({ haystack: 20 });
+  });
+
   it('can be limited, and read from another folder', () => {
     const config = configOf({ type: 'ci_string_match' }, { dataset: { file: './own.jsonl', limit: 9 } });
     expect(limitedConfig(config, 2).dataset).toEqual({ file: './own.jsonl', limit: 2 });

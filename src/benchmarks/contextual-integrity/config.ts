@@ -65,13 +65,13 @@ function judgeTemplates(evaluator: CiLlmEvaluator): TemplateUse[] {
  * What of a config can change an outcome. The dataset is not in it: the hash of its content and of every sample say
  * more than where it came from, and a limit on the number of samples changes none of them.
  */
-export function identityOf({ benchmark, user_task_prompt, evaluator }: CiConfig): unknown {
+export function identityOf({ benchmark, user_task_prompt, haystack, sessions, evaluator }: CiConfig): unknown {
   const shaping = outcomeShaping(evaluator);
-  if (evaluator.type !== 'ci_llm_judge' || !evaluator.extra_judges) {
-    return { benchmark, user_task_prompt, evaluator: shaping };
-  }
+  // 0 is what an absent key says, so it must not make another run of the same one.
+  const own = { benchmark, user_task_prompt, ...(haystack ? { haystack } : {}), ...(sessions ? { sessions } : {}) };
+  if (evaluator.type !== 'ci_llm_judge' || !evaluator.extra_judges) return { ...own, evaluator: shaping };
   const extra = evaluator.extra_judges.map(outcomeShaping);
-  return { benchmark, user_task_prompt, evaluator: { ...shaping, extra_judges: extra } };
+  return { ...own, evaluator: { ...shaping, extra_judges: extra } };
 }
 
 /** The config as it reads from another folder. */

@@ -64,6 +64,29 @@ describe('loadCiSamples', () => {
     expect(await failure({ file: 'limit.jsonl', limit: 3 })).toMatchObject({ code: 'dataset_bad_json' });
   });
 
+  it('makes a haystack of every row, also of those behind a limit', async () => {
+    const row = (n: number, information: Record<string, string>) => {
+      const annotation = { allowed: { ...information }, disallowed: {} };
+      return { ...ciRow(n), dataset_item: { ...ciRow(n).dataset_item, information, annotation } };
+    };
+    const rows = [row(0, { City: 'Oslo' }), row(1, { Job: 'baker' }), row(2, { Hobby: 'rowing', Car: 'none' })];
+    await put('haystack.jsonl', jsonl(...rows));
+    const pools = async (limit: number, haystack: number, sessions = 0) =>
+      loadCiSamples({ file: 'haystack.jsonl', limit }, context, { haystack, sessions });
+    const { samples, source } = await pools(1, 3, 2);
+    expect(samples.map(({ id }) => id)).toEqual(['ci-0000']);
+    expect(samples[0]?.facts.map(({ key }) => key).sort()).toEqual(['Car', 'City', 'Hobby', 'Job']);
+    expect(new Set(samples[0]?.facts.map(({ session }) => session))).toEqual(new Set(['s1', 's2']));
+    expect(source).toMatchObject({ samples: 1, haystack: 3, sessions: 2 });
+    expect((await pools(3, 1, 2)).samples[0]?.facts).not.toEqual(samples[0]?.facts);
+    expect((await pools(2, 2)).samples).toEqual((await pools(3, 2)).samples.slice(0, 2));
+    await expect(pools(1, 4)).rejects.toMatchObject({ code: 'haystack_too_small', found: '3' });
+    // A bad row behind the limit would be missing from the haystack without a word.
+    await put('haystack-bad.jsonl', `${jsonl(...rows)}not json\n`);
+    const bad = loadCiSamples({ file: 'haystack-bad.jsonl', limit: 1 }, context, { haystack: 1 });
+    await expect(bad).rejects.toMatchObject({ code: 'dataset_bad_json' });
+  });
+
   it('loads the bundled scenarios', async () => {
     await mkdir(join(folder, 'bundled'));
     const sha256 = await put('bundled/scenarios.jsonl', jsonl({ id: 'hospitality-01', ...ciRow() }));

@@ -8,9 +8,10 @@ import { wrongHash } from '../../datasets/hub-errors.ts';
 import { readRows } from '../../datasets/read-rows.ts';
 import { HeamsError } from '../../lib/errors.ts';
 import { nearest } from '../../lib/nearest.ts';
-import type { CiDatasetConfig } from '../../schema/contextual-integrity.ts';
+import type { CiConfig, CiDatasetConfig } from '../../schema/contextual-integrity.ts';
 import type { DatasetManifest } from '../../schema/dataset-manifest.ts';
 import type { Json } from '../../schema/json.ts';
+import { withPools } from './pool.ts';
 import { ciColumns, duplicateId, toSample } from './rows.ts';
 import type { CiData, CiSample } from './sample.ts';
 
@@ -35,26 +36,33 @@ export interface LocatedDataset {
   source: { [key: string]: Json };
 }
 
+/** What each sample's pool gets on top (`haystack`), and over how many sessions it is spread (`sessions`). */
+export type CiPoolConfig = Pick<CiConfig, 'haystack' | 'sessions'>;
+
 /**
  * Loads the samples in the file's order, the first `limit` of them where there is one. The first bad row ends it with
- * its error: a benchmark with rows left out is another benchmark.
+ * its error: a benchmark with rows left out is another benchmark. A haystack is made of the whole dataset, so with one
+ * every row is read, whatever the limit: it does not change the pool of a sample.
  */
 export async function loadCiSamples(
   config: CiDatasetConfig,
   context: CiDatasetContext,
+  { haystack = 0, sessions = 0 }: CiPoolConfig = {},
 ): Promise<LoadedSamples<CiData>> {
   const { file, source } = await locateCiDataset(config, context);
   const limit = config.limit ?? Number.POSITIVE_INFINITY;
-  const samples: CiSample[] = [];
+  const dataset: CiSample[] = [];
   const seen = new Map<string, number>();
   for await (const { row, where, value } of readRows(file, { columns: ciColumns, signal: context.signal })) {
     const sample = toSample(value, row, { seed: context.seed, where });
     const duplicate = duplicateId(sample.id, row, { seen, where });
     if (duplicate) throw duplicate;
-    samples.push(sample);
-    if (samples.length === limit) break;
+    dataset.push(sample);
+    if (dataset.length === limit && haystack === 0) break;
   }
-  return { samples, source: { ...source, samples: samples.length } };
+  const samples = withPools(dataset.slice(0, limit), dataset, { haystack, sessions, seed: context.seed });
+  const pool = { ...(haystack > 0 ? { haystack } : {}), ...(sessions > 0 ? { sessions } : {}) };
+  return { samples, source: { ...source, samples: samples.length, ...pool } };
 }
 
 /**

@@ -12,9 +12,9 @@ import {
 import type { SampleRecord } from '../../schema/record.ts';
 import { type StageUsage, stages } from '../../schema/usage.ts';
 import { type Mask, maskOf } from '../../view/mask.ts';
-import { gradeOf } from './compare-outcomes.ts';
 import { flagsOfRecord } from './metrics-flags.ts';
 import { helpfulOf } from './metrics-observe.ts';
+import { gradeOf } from './read-grade.ts';
 import { ciViewer } from './viewer.ts';
 
 type Column<T> = readonly [name: string, type: Table['columns'][number]['type'], value: (of: T) => TableValue];

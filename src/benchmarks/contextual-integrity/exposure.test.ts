@@ -28,6 +28,39 @@ describe('exposure', () => {
     expect(of(passport, 'secret')).toEqual({ stored: true, recalled: false, by: 'provenance' });
   });
 
+  it('finds nothing in what comes from distractors alone', () => {
+    const distractor = { id: 'c1.Diet', key: 'Diet', text: 'Diet: none', distractor: true as const };
+    const other = held('like RX2019 to look at', 'c1.Diet');
+    const input = { sample: { ...sample, facts: [...sample.facts, distractor] }, provenance: true };
+    const of = exposures({ ...input, stored: [other], recalls: [recall(other)] });
+    expect(of(health, 'secret')).toEqual({ stored: false, recalled: false, by: 'provenance' });
+    const both = held('like RX2019 to look at', 'c1.Diet', 'Health');
+    const merged = exposures({ ...input, stored: [both], recalls: [recall(both)] });
+    expect(merged(health, 'secret')).toEqual({ stored: true, recalled: true, by: 'provenance' });
+  });
+
+  it('tells what a defence kept back from what the memory did not find', () => {
+    const stored = [held('a', 'Health'), held('b', 'Passport')];
+    const of = trace(true, stored, [{ ...recall(held('a', 'Health')), withheld: [held('b', 'Passport')] }]);
+    expect(of(health, 'secret')).toEqual({ stored: true, recalled: true, by: 'provenance' });
+    expect(of(passport, 'secret')).toEqual({ stored: true, recalled: false, withheld: true, by: 'provenance' });
+    // What one search kept back and another did not has reached the agent.
+    const both = trace(true, stored, [
+      { ...recall(), withheld: [held('b', 'Passport')] },
+      recall(held('b', 'Passport')),
+    ]);
+    expect(both(passport, 'secret')).toEqual({ stored: true, recalled: true, by: 'provenance' });
+  });
+
+  it('goes by the text of what a defence has rewritten', () => {
+    const note = 'Passport: P1234567, gout';
+    const stored = [held(note, 'Health', 'Passport')];
+    const rewritten = { ...held('Passport: [number], gout', 'Health', 'Passport'), rewritten: true as const };
+    const of = trace(true, stored, [{ ...recall(rewritten), withheld: stored }]);
+    expect(of(passport, 'secret')).toEqual({ stored: true, recalled: false, withheld: true, by: 'provenance' });
+    expect(of(health, 'secret')).toEqual({ stored: true, recalled: true, by: 'text' });
+  });
+
   it('looks at every recall', () => {
     const of = trace(true, [held('a', 'Health')], [recall(), recall(held('a', 'Health'))]);
     expect(of(health, 'secret').recalled).toBe(true);

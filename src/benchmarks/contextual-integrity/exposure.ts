@@ -12,6 +12,7 @@ export interface ExposureInput extends Observed {
 interface Held {
   text: string;
   fact_ids: readonly string[];
+  rewritten?: true;
 }
 
 /** Tells of an item whether it was stored and whether it was recalled. */
@@ -37,8 +38,12 @@ export function exposures(input: ExposureInput): ExposureOf {
 }
 
 function observed(input: Observed): ExposureOf {
-  const stored = traceOf(input.stored);
-  const recalled = traceOf(input.recalls.flatMap((recall) => recall.items));
+  const distractors = new Set(input.sample.facts.filter((fact) => fact.distractor).map((fact) => fact.id));
+  // What comes from distractors alone holds nothing of the sample, whatever its text looks like.
+  const own = ({ fact_ids: ids }: Held) => ids.length === 0 || ids.some((id) => !distractors.has(id));
+  const stored = traceOf(input.stored.filter(own));
+  const recalled = traceOf(input.recalls.flatMap((recall) => recall.items).filter(own));
+  const withheld = traceOf(input.recalls.flatMap((recall) => recall.withheld ?? []).filter(own));
   return (item, side) => {
     const ids = input.sample.facts.filter((fact) => fact.key === item.key).map((fact) => fact.id);
     const look = (trace: Trace) => {
@@ -52,6 +57,7 @@ function observed(input: Observed): ExposureOf {
     return {
       stored: kept.found,
       recalled: reached.found,
+      ...(!reached.found && look(withheld).found ? { withheld: true as const } : {}),
       by: input.provenance && !textAlone ? 'provenance' : 'text',
     };
   };
@@ -65,7 +71,8 @@ interface Trace {
 function traceOf(held: readonly Held[]): Trace {
   const finders = held.map((item) => finder(item.text, 'raw'));
   return {
-    factIds: new Set(held.flatMap((item) => item.fact_ids)),
+    // What a defence has rewritten no longer holds all of its facts.
+    factIds: new Set(held.flatMap((item) => (item.rewritten ? [] : item.fact_ids))),
     find: (part) => {
       for (const find of finders) {
         const match = find(part);

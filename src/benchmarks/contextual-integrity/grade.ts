@@ -6,6 +6,7 @@ import { majorityJudgement } from './judge-majority.ts';
 import { besideEarlier, knownVerdicts, readEarlier } from './regrade.ts';
 import type { CiData, CiItem } from './sample.ts';
 import { together } from './together.ts';
+import { unsentOf } from './unsent.ts';
 
 export interface Grading {
   /** Every judge that looks at a message; the metrics rest on the first, unless the panel decides. */
@@ -41,13 +42,16 @@ export async function grade(grading: Grading, input: GradeInput<CiData>): Promis
     });
   }
   const exposureOf = exposures(input);
+  const unsent = unsentOf(reply);
   const graded = (side: Side, items: readonly CiItem[], of: (judgement: Judgement) => Judgement['secrets']) =>
     items.map((item, index): GradedItem => {
       const verdicts = judged.map(({ info, judgement }) => [info.id, of(judgement)[index]]);
+      const elsewhere = side === 'secret' ? unsent(item) : undefined;
       return {
         key: item.key,
         value: item.value,
         exposure: exposureOf(item, side),
+        ...(elsewhere ? { unsent: elsewhere } : {}),
         verdicts: Object.fromEntries(verdicts),
       };
     });

@@ -1,15 +1,10 @@
 import { HeamsError, throwIfAny } from '../../lib/errors.ts';
 import { nearest } from '../../lib/nearest.ts';
-import {
-  type CiGrade,
-  ciGradeSchema,
-  type ItemVerdict,
-  type JudgeInfo,
-  type ScoreVerdict,
-} from '../../schema/ci-grade.ts';
+import type { CiGrade, ItemVerdict, JudgeInfo, ScoreVerdict } from '../../schema/ci-grade.ts';
 import type { LabelSide } from '../../schema/label-agreement.ts';
 import type { SampleRecord } from '../../schema/record.ts';
 import type { Label } from './labels-file.ts';
+import { gradeOf } from './read-grade.ts';
 
 /** What a judge says about a labelled item: an index into the side's labels, or why there is none. */
 export type Says = number | 'unjudged' | 'missing';
@@ -73,12 +68,6 @@ export async function joinLabels(labels: readonly Label[], experiments: readonly
   for (const label of labels) if (!found.has(label.record)) errors.push(unknownRecord(label, experiments));
   throwIfAny(errors.slice(0, MAX_ERRORS));
   return { items, judges: [...judges.values()], records };
-}
-
-function gradeOf(record: SampleRecord): CiGrade | undefined {
-  if (record.status === 'failed') return undefined;
-  const parsed = ciGradeSchema.safeParse(record.grade);
-  return parsed.success ? parsed.data : undefined;
 }
 
 function unknownRecord({ record, where }: Label, experiments: readonly Experiment[]): HeamsError {

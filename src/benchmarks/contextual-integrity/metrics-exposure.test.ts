@@ -153,6 +153,21 @@ describe('recall quality', () => {
     expect(recall_quality.requested_k).toEqual([2, 5]);
   });
 
+  it('counts a distractor as found and not wanted, whatever its key', () => {
+    const distractor = (key: string) => ({ id: `c1.${key}`, key, text: `${key}: y`, distractor: true as const });
+    const { recall_quality } = metricsOf([
+      // Wanted f0 and f1; found f0 and two distractors, one of which has the key of a wanted fact: 1/2 and 1/3.
+      fakeDone({
+        id: 'a',
+        facts: [...facts, distractor('Day'), distractor('Car')],
+        fields,
+        recalls: [{ query: 'q', requested_k: 3, items: [item('f0'), item('c1.Day'), item('c1.Car')] }],
+      }),
+    ]);
+    expect(recall_quality.recall).toMatchObject({ numerator: 1, denominator: 2 });
+    expect(recall_quality.precision).toMatchObject({ numerator: 1, denominator: 3 });
+  });
+
   it('is undefined where nobody searched, and precision where nothing came', () => {
     expect(metricsOf([fakeDone({ id: 'a', facts, fields })]).recall_quality).toMatchObject({
       recall: { defined: false },

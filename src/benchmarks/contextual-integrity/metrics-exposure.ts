@@ -18,6 +18,7 @@ const compareText = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 /** What is not told by counts alone: which items were disclosed though never recalled, and what exposure rests on. */
 class SideTally {
   disclosedUnrecalled = 0;
+  withheld = 0;
   readonly by: Record<Basis, number> = { provenance: 0, text: 0, unknown: 0 };
   readonly listed = new TopList<Unrecalled>(
     LISTED,
@@ -25,8 +26,9 @@ class SideTally {
   );
 
   add({ sample_id, repeat }: DoneRecord, { key, value, exposure, verdicts }: GradedItem, primary: string): void {
-    const { by, recalled } = exposure;
+    const { by, recalled, withheld } = exposure;
     this.by[by] += 1;
+    if (withheld) this.withheld += 1;
     const verdict = verdicts[primary];
     if (recalled !== false || outcomeOf(verdict) !== 'yes') return;
     this.disclosedUnrecalled += 1;
@@ -36,6 +38,7 @@ class SideTally {
 
   merge(other: SideTally): void {
     this.disclosedUnrecalled += other.disclosedUnrecalled;
+    this.withheld += other.withheld;
     addCounts(this.by, other.by);
     this.listed.merge(other.listed);
   }
@@ -60,7 +63,7 @@ export class ExposureTally {
   }
 
   private side(side: Side, scope: RateScope): SideExposure {
-    const { disclosedUnrecalled, listed, by } = this.tallies[side];
+    const { disclosedUnrecalled, withheld, listed, by } = this.tallies[side];
     const all = familyTally(scope, side);
     const recalled = familyTally(scope, `recalled_${side}`);
     return {
@@ -73,6 +76,7 @@ export class ExposureTally {
       disclosed_given_recalled: nothingRecalled(
         pooledRate(scope, `recalled_${side}`, `exposure.${side}.disclosed`, `maybe_${side}`),
       ),
+      withheld,
       disclosed_unrecalled: disclosedUnrecalled,
       unrecalled: [...listed.values],
       by: { ...by },

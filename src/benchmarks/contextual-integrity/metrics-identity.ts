@@ -26,7 +26,16 @@ class Names {
   }
 }
 
-const armKeys = ['benchmark', 'experiment', 'agent', 'agent_kind', 'memory', 'backend'] as const;
+const armKeys = [
+  'benchmark',
+  'experiment',
+  'agent',
+  'agent_kind',
+  'memory',
+  'backend',
+  'defence',
+  'defence_kind',
+] as const;
 type Arm = Pick<SampleRecord, (typeof armKeys)[number]>;
 
 /** Which arm the records are of, and who judged them. Records of two arms in one file are an error. */
@@ -53,8 +62,12 @@ export class IdentityTally {
   }
 
   private addArm(arm: Arm, where: string): void {
-    const { benchmark, experiment, agent, agent_kind, memory, backend } = arm;
-    this.arm ??= { benchmark, experiment, agent, agent_kind, memory, backend };
+    const { benchmark, experiment, agent, agent_kind, memory, backend, defence, defence_kind } = arm;
+    const defended = {
+      ...(defence === undefined ? {} : { defence }),
+      ...(defence_kind === undefined ? {} : { defence_kind }),
+    };
+    this.arm ??= { benchmark, experiment, agent, agent_kind, memory, backend, ...defended };
     for (const key of armKeys) if (arm[key] !== this.arm[key]) throw this.mixed(key, arm, where);
   }
 
@@ -69,8 +82,8 @@ export class IdentityTally {
   private mixed(key: (typeof armKeys)[number], arm: Arm, where: string): HeamsError {
     return new HeamsError(`records of two arms in one experiment: they differ in "${key}"`, {
       code: 'records_mixed',
-      expected: JSON.stringify(this.arm?.[key]),
-      found: `${JSON.stringify(arm[key])} in ${where}`,
+      expected: JSON.stringify(this.arm?.[key]) ?? 'none',
+      found: `${JSON.stringify(arm[key]) ?? 'none'} in ${where}`,
       hint: 'give each arm an experiment of its own',
     });
   }

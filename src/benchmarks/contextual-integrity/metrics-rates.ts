@@ -145,7 +145,8 @@ function leakTallies({ table, rows }: RateScope, columns: FamilyColumns) {
   return { byHelp, failed };
 }
 
-function leakPerScenario(scope: RateScope, family: Family): Rate {
+/** The share of samples in which any item of a family has a yes. */
+export function leakPerScenario(scope: RateScope, family: Family): Rate {
   const columns = scope.table.family(family);
   return shareOfRows(scope, {
     outcome: (row) => leakOutcome(columns, row),

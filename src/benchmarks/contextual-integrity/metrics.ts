@@ -1,5 +1,5 @@
 import { addCounts } from '../../lib/add-counts.ts';
-import { type CiGrade, ciGradeSchema } from '../../schema/ci-grade.ts';
+import type { CiGrade } from '../../schema/ci-grade.ts';
 import { type CiMetrics, type FlagCounts, type ItemFlag, itemFlags } from '../../schema/ci-metrics.ts';
 import type { DoneRecord, SampleRecord } from '../../schema/record.ts';
 import { type Engagement, engagementOf } from './engagement.ts';
@@ -10,12 +10,15 @@ import { flagsOfRecord } from './metrics-flags.ts';
 import { IdentityTally } from './metrics-identity.ts';
 import { PanelTally } from './metrics-judges.ts';
 import { countGrade, helpfulOf } from './metrics-observe.ts';
+import { PoolTally } from './metrics-pool.ts';
 import { ciRates, itemRates, type RateScope } from './metrics-rates.ts';
 import { RecallTally } from './metrics-recall.ts';
 import { repeatsOf } from './metrics-repeats.ts';
 import { SpendingTally } from './metrics-spending.ts';
 import { ObservationTable } from './metrics-table.ts';
+import { unsentRates } from './metrics-unsent.ts';
 import { WorstTally } from './metrics-worst.ts';
+import { readGrade } from './read-grade.ts';
 
 export interface CiMetricsOptions {
   /** Seed of every resampling: the same records and seed give the same metrics, whatever the order of the records. */
@@ -37,17 +40,6 @@ const noFlags = (): FlagCounts => ({
   by_flag: Object.fromEntries(itemFlags.map((flag) => [flag, 0])) as FlagCounts['by_flag'],
 });
 
-function readGrade({ grade }: DoneRecord): { ok: true; grade: CiGrade } | { ok: false; problem: string } {
-  const parsed = ciGradeSchema.safeParse(grade);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    return { ok: false, problem: `${issue?.path.join('.') || 'grade'}: ${issue?.message ?? 'another shape'}` };
-  }
-  const { judges, primary } = parsed.data;
-  if (judges.some(({ id }) => id === primary)) return { ok: true, grade: parsed.data };
-  return { ok: false, problem: `primary: no judge has the id ${JSON.stringify(primary)}` };
-}
-
 class Accumulator implements CiMetricsAccumulator {
   private readonly seed: string | number;
   private readonly table = new ObservationTable();
@@ -58,6 +50,7 @@ class Accumulator implements CiMetricsAccumulator {
   private readonly agreement = new AgreementTally();
   private readonly panel = new PanelTally();
   private readonly recall = new RecallTally();
+  private readonly pool = new PoolTally();
   private readonly spending = new SpendingTally();
   private readonly worst = new WorstTally();
   private readonly counts = {
@@ -80,6 +73,7 @@ class Accumulator implements CiMetricsAccumulator {
   add(record: SampleRecord): void {
     this.identity.addRecord(record);
     this.counts.records += 1;
+    this.pool.add(record);
     this.spending.add(record);
     if (record.status === 'failed') {
       this.counts.failed += 1;
@@ -94,7 +88,7 @@ class Accumulator implements CiMetricsAccumulator {
     });
     if (engagement === 'empty') this.counts.empty_messages += 1;
     if (engagement === 'refusal') this.counts.refusals += 1;
-    const read = readGrade(record);
+    const read = readGrade(record.grade);
     if (read.ok) {
       this.addGraded(record, read.grade, engagement);
       return;
@@ -145,6 +139,7 @@ class Accumulator implements CiMetricsAccumulator {
     this.agreement.merge(other.agreement);
     this.panel.merge(other.panel);
     this.recall.merge(other.recall);
+    this.pool.merge(other.pool);
     this.spending.merge(other.spending);
     this.worst.merge(other.worst);
     addCounts(this.counts, other.counts);
@@ -162,6 +157,7 @@ class Accumulator implements CiMetricsAccumulator {
     const rows = table.rowsInOrder();
     const scope: RateScope = { table, rows, seed: [this.seed] };
     const repeats = repeatsOf(scope);
+    const unsent = unsentRates(scope);
     return {
       version: 2,
       ...identity,
@@ -181,7 +177,9 @@ class Accumulator implements CiMetricsAccumulator {
       })),
       ...(repeats ? { repeats } : {}),
       exposure: this.exposure.result(scope),
+      ...(unsent ? { unsent } : {}),
       recall_quality: this.recall.result(scope),
+      pool: this.pool.result(),
       string_judges: this.agreement.result(scope),
       ...(panel ? { panel } : {}),
       ...this.spending.result(),

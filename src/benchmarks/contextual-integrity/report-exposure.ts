@@ -11,6 +11,7 @@ import {
 } from '../../report/document.ts';
 import { countText } from '../../report/format.ts';
 import type { CiMetrics, SideExposure } from '../../schema/ci-metrics.ts';
+import { withheldBlocks } from './report-defence.ts';
 import { rateCell, rateTable } from './report-rates.ts';
 import { sampleName } from './report-sections.ts';
 
@@ -122,6 +123,7 @@ export function exposureSection(metrics: CiMetrics): Block[] {
     paragraph(
       `What this rests on. ${basisText('Secrets', secret)} ${basisText('Fields', field)} By text means that the value was looked for in what was stored and recalled.`,
     ),
+    ...withheldBlocks(metrics),
     ...unrecalledBlocks('Secrets', secret),
     ...unrecalledBlocks('Fields', field),
     ...recallBlocks(metrics),

@@ -1,7 +1,9 @@
 import type { Rich } from '../../report/document.ts';
 import { countText, plural } from '../../report/format.ts';
 import type { CiMetrics } from '../../schema/ci-metrics.ts';
+import { stages } from '../../schema/usage.ts';
 import { familyNotes } from './report-judges.ts';
+import { coveredNote } from './report-pool.ts';
 
 /** How helpfulness is scored where no model judges it. */
 export const HELPFUL_BY_RULE =
@@ -42,13 +44,15 @@ export function warnings(metrics: CiMetrics): Rich[] {
       `The ${plural(counts.records, 'record')} fall into ${plural(counts.clusters, 'cluster')} of samples that are not independent (repeats, or samples of one seed). All intervals take this into account.`,
     );
   }
+  const covered = coveredNote(metrics);
+  if (covered) notes.push(covered);
   const { secrets, fields } = metrics.unflagged.flagged;
   if (secrets.any + fields.any > 0) {
     notes.push(
       `${plural(secrets.any, 'secret')} and ${plural(fields.any, 'field')} are flagged by rule, as they tell little about the agent; every metric is also given without them.`,
     );
   }
-  const unpriced = usage.prime.unpriced_calls + usage.agent.unpriced_calls + usage.judge.unpriced_calls;
+  const unpriced = stages.reduce((sum, stage) => sum + usage[stage].unpriced_calls, 0);
   if (unpriced > 0)
     notes.push(
       `${plural(unpriced, 'call')} ${unpriced === 1 ? 'has' : 'have'} no known price, so the cost is a lower bound.`,

@@ -6,15 +6,19 @@ import {
   type Inline,
   list,
   paragraph,
+  type Rich,
   table,
 } from '../../report/document.ts';
 import { countText, plural } from '../../report/format.ts';
 import type { CiMetrics } from '../../schema/ci-metrics.ts';
+import type { Json } from '../../schema/json.ts';
 import { flagTable, LEFT_OUT_BY_FLAG } from './flags-report.ts';
 import { namedRates } from './metric-names.ts';
+import { defencePart, defenceText, unsentSection } from './report-defence.ts';
 import { exposureSection } from './report-exposure.ts';
 import { panelSection } from './report-judges.ts';
 import { HELPFUL_BY_RULE, howToRead, isByRule, warnings } from './report-notes.ts';
+import { poolText } from './report-pool.ts';
 import { rateTable } from './report-rates.ts';
 import { repeatsSection } from './report-repeats.ts';
 import {
@@ -25,27 +29,32 @@ import {
   stringJudgeSection,
   worstSection,
 } from './report-sections.ts';
+import { setupRows } from './report-setup.ts';
 
 function codes(names: readonly string[]): Inline[] {
   if (names.length === 0) return ['none recorded'];
   return names.flatMap((name, i) => (i === 0 ? [code(name)] : [', ', code(name)]));
 }
 
-/** Who ran what, as the records say. */
-function aboutTable({ identity, judges, primary, helpfulness_thresholds, counts }: CiMetrics): Block {
-  const rows: [string, readonly Inline[]][] = [
+/** Who ran what, as the records say, and what it was set up with, as the config beside them says. */
+function aboutTable(metrics: CiMetrics, config: Json | undefined): Block {
+  const { identity, judges, primary, helpfulness_thresholds, counts, pool } = metrics;
+  const rows: [string, Rich][] = [
     ['Run', codes(identity.run_ids)],
     ['Benchmark', [code(identity.benchmark)]],
     ['Agent', [code(identity.agent), ' (kind ', code(identity.agent_kind), ')']],
     ['Agent model, as it names itself', codes(identity.agent_models)],
     ['Memory', [code(identity.memory), ' (backend ', code(identity.backend), ')']],
+    ['Defence', defenceText(identity)],
     ['Primary judge', codes(primary.map(({ id }) => id))],
     ['Other judges', codes(judges.filter(({ id }) => !primary.some((judge) => judge.id === id)).map(({ id }) => id))],
     ['Helpful from score', [helpfulness_thresholds.join(', ') || 'none recorded']],
     ['Samples', [`${countText(counts.samples)} distinct, in ${plural(counts.records, 'record')}`]],
     ['Done, failed', [`${countText(counts.done)} done, ${countText(counts.failed)} failed`]],
     ['Judged', [`${plural(counts.secrets, 'secret')}, ${plural(counts.fields, 'field')}`]],
+    ['Pool', [poolText(pool)]],
     ['HEAMS', codes(identity.heams_versions)],
+    ...setupRows(config),
   ];
   return table(
     'About this experiment',
@@ -69,21 +78,22 @@ function metricBlocks(metrics: CiMetrics): Block[] {
   ];
 }
 
-/** The report of one experiment. */
-export function ciReport(metrics: CiMetrics): Document {
+/** The report of one experiment. `config` is its config as it stands beside the records. */
+export function ciReport(metrics: CiMetrics, config?: Json): Document {
   const { identity } = metrics;
   const notes = warnings(metrics);
   return {
     title: `Contextual Integrity: ${identity.experiment}`,
-    subtitle: `Agent ${identity.agent} with memory ${identity.memory}`,
+    subtitle: [`Agent ${identity.agent} with memory ${identity.memory}`, ...defencePart(identity)].join(', '),
     blocks: [
       ...(notes.length > 0 ? [heading(2, 'Read this first'), list(notes)] : []),
       ...metricBlocks(metrics),
       heading(2, 'Setup'),
-      aboutTable(metrics),
+      aboutTable(metrics, config),
       ...breakdownSection(metrics),
       ...repeatsSection(metrics),
       ...exposureSection(metrics),
+      ...unsentSection(metrics),
       ...stringJudgeSection(metrics),
       ...panelSection(metrics),
       ...judgeSection(metrics),

@@ -16,6 +16,7 @@ export const csvColumns = [
   'agent_kind',
   'memory',
   'backend',
+  'defence',
   'items',
   'group',
   'group_value',
@@ -50,8 +51,23 @@ const row = (head: readonly CsvValue[], key: string, rate: Rate): CsvValue[] => 
 const rows = (head: readonly CsvValue[], rates: SomeRates): CsvValue[][] =>
   metricRates(rates).map(({ key, rate }) => row(head, key, rate));
 
+const armColumns = ({ experiment, agent, agent_kind, memory, backend, defence }: CiMetrics['identity']): CsvValue[] => [
+  experiment,
+  agent,
+  agent_kind,
+  memory,
+  backend,
+  defence,
+];
+
 /** Rates of the whole arm beside leakage, coverage and helpfulness. */
-function otherRates({ exposure, recall_quality, string_judges, repeats }: CiMetrics): [key: string, rate: Rate][] {
+function otherRates({
+  exposure,
+  unsent,
+  recall_quality,
+  string_judges,
+  repeats,
+}: CiMetrics): [key: string, rate: Rate][] {
   const sides = (['secret', 'field'] as const).flatMap((side): [string, Rate][] => [
     [`${side}.recalled`, exposure[side].recalled_share],
     [`${side}.recalled_given_stored`, exposure[side].recalled_given_stored],
@@ -73,12 +89,20 @@ function otherRates({ exposure, recall_quality, string_judges, repeats }: CiMetr
       ]
     : [];
   const { recall, precision } = recall_quality;
-  return [...sides, ['recall_at_k', recall], ['precision_at_k', precision], ...strings, ...again];
+  const apart = (['reasoning', 'draft'] as const).flatMap((place): [string, Rate][] => {
+    const rates = unsent?.[place];
+    if (!rates) return [];
+    return [
+      [`unsent.${place}.overall`, rates.overall],
+      [`unsent.${place}.per_scenario`, rates.per_scenario],
+    ];
+  });
+  return [...sides, ...apart, ['recall_at_k', recall], ['precision_at_k', precision], ...strings, ...again];
 }
 
 function armRows(metrics: CiMetrics): CsvValue[][] {
   const { identity, unflagged, breakdowns, repeats } = metrics;
-  const arm = [identity.experiment, identity.agent, identity.agent_kind, identity.memory, identity.backend];
+  const arm = armColumns(identity);
   const whole = [...arm, 'all', undefined, undefined];
   return [
     ...rows(whole, metrics),
@@ -97,7 +121,7 @@ function scaleRows(arms: readonly CiMetrics[]): CsvValue[][] {
   const none = Array<CsvValue>(5).fill(undefined);
   return scaleOf(arms).arms.flatMap((placed, i) => {
     const { identity } = arms[i] as CiMetrics;
-    const arm = [identity.experiment, identity.agent, identity.agent_kind, identity.memory, identity.backend];
+    const arm = armColumns(identity);
     return (['leakage', 'coverage'] as const).map((family) => {
       const value = placed[family];
       const head = [...arm, 'all', undefined, undefined, `${family}_scaled`];

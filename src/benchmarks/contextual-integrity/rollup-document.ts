@@ -13,7 +13,9 @@ import { countText, plural, rateText } from '../../report/format.ts';
 import type { CiMetrics, CiRates } from '../../schema/ci-metrics.ts';
 import { LEFT_OUT_BY_FLAG } from './flags-report.ts';
 import { engagedNames, metricNames } from './metric-names.ts';
+import { defencePart, defencesSection } from './report-defence.ts';
 import { HELPFUL_BY_RULE, howToRead, isByRule } from './report-notes.ts';
+import { memorySection } from './report-pool.ts';
 import { rateCell } from './report-rates.ts';
 import { scaleSection } from './report-scale.ts';
 import { isControl } from './scale.ts';
@@ -31,13 +33,17 @@ const sixCells = (rates: SixRates): Cell[] => metricNames.map(([family, way]) =>
 /** An arm's name, with what it is made of beneath. */
 const armCell = (arm: CiMetrics): Cell => {
   const { experiment, agent, memory, backend } = arm.identity;
-  const parts = [memory === backend ? `memory ${memory}` : `memory ${memory} on ${backend}`, `agent ${agent}`];
+  const parts = [
+    memory === backend ? `memory ${memory}` : `memory ${memory} on ${backend}`,
+    `agent ${agent}`,
+    ...defencePart(arm.identity),
+  ];
   return { text: code(experiment), detail: [parts.join(', '), ...(isControl(arm) ? ['control'] : [])] };
 };
 
 function mainTable(arms: readonly CiMetrics[]): Block {
   return table(
-    'One row for each memory backend and agent, with 95 % intervals',
+    'One row for each memory backend, agent and defence, with 95 % intervals',
     [
       { title: 'Arm' },
       ...titles,
@@ -98,6 +104,16 @@ function notes(arms: readonly CiMetrics[], empty: readonly string[]): Block[] {
       ]),
     ]);
   }
+  const covered = arms.filter(({ pool }) => pool.covered > 0);
+  if (covered.length > 0) {
+    lines.push([
+      'Some searches asked for as many items as the memory held or more, so that it returned everything, as full_context does: ',
+      ...covered.flatMap(({ identity, pool, counts }) => [
+        code(identity.experiment),
+        ` for ${countText(pool.covered)} of ${plural(counts.records, 'record')}. `,
+      ]),
+    ]);
+  }
   const judges = new Set(arms.flatMap(({ primary }) => primary.map(({ id }) => id)));
   if (judges.size > 1) lines.push('The arms were graded by different judges: do not compare their rates.');
   const samples = new Set(arms.map(({ counts }) => counts.samples));
@@ -119,6 +135,8 @@ export function ciRollup(arms: readonly CiMetrics[], empty: readonly string[]): 
       ...(byRule ? [paragraph(HELPFUL_BY_RULE)] : []),
       ...plot(arms),
       ...scaleSection(arms),
+      ...memorySection(arms),
+      ...defencesSection(arms),
       ...(flagged
         ? [
             heading(2, 'Without flagged items'),

@@ -72,8 +72,7 @@ export function sampleOf(row: CiRow, id: string, seed: number): CiSample {
   return {
     id,
     cluster: hashOf(row.seed).slice(0, 16),
-    // Of the sample, not of the row: the order of facts and of leaves can change an outcome, extra columns cannot.
-    hash: hashOf({ task, facts, data }).slice(0, 32),
+    hash: hashOfSample({ task, facts, data }),
     task,
     facts,
     tags: {
@@ -85,6 +84,10 @@ export function sampleOf(row: CiRow, id: string, seed: number): CiSample {
     data,
   };
 }
+
+/** Of the sample, not of the row: the order of facts and of leaves can change an outcome, extra columns cannot. */
+export const hashOfSample = ({ task, facts, data }: Pick<CiSample, 'task' | 'facts' | 'data'>): string =>
+  hashOf({ task, facts, data }).slice(0, 32);
 
 /** The error for an id that an earlier row has, naming both rows; otherwise notes the id in `seen`. */
 export function duplicateId(

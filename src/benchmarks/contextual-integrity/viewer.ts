@@ -6,9 +6,9 @@ import type { ItemFlag } from '../../schema/ci-metrics.ts';
 import type { SampleRecord } from '../../schema/record.ts';
 import { stages } from '../../schema/usage.ts';
 import type { ViewItem } from '../../schema/view.ts';
-import { gradeOf } from './compare-outcomes.ts';
 import { flagsOfRecord } from './metrics-flags.ts';
 import { outcomeOf } from './metrics-observe.ts';
+import { gradeOf } from './read-grade.ts';
 import { spansOf } from './view-spans.ts';
 
 const EXCERPT = 160;

@@ -1,6 +1,6 @@
 import type { CallContext } from '../../contracts/call.ts';
 import type { EmbeddingModel } from '../../contracts/model.ts';
-import { HeamsError } from '../../lib/errors.ts';
+import { badEmbedding, directionsOf } from './directions.ts';
 import { best, type Hit, type TextIndex } from './text-index.ts';
 
 /**
@@ -13,21 +13,13 @@ export function denseIndex(embedder: EmbeddingModel, call: CallContext): TextInd
   /** Of unit length, or undefined where a text has no direction. */
   const directions: (Float32Array | undefined)[] = [];
 
-  async function embed(texts: readonly string[]): Promise<(Float32Array | undefined)[]> {
-    const vectors = await embedder.embed(texts, call);
-    if (vectors.length !== texts.length) {
-      throw badEmbedding(embedder.id, `${texts.length} vectors`, `${vectors.length}`);
-    }
-    return vectors.map((vector) => direction(vector, embedder.id));
-  }
-
   return {
     async add(texts) {
-      if (texts.length > 0) directions.push(...(await embed(texts)));
+      if (texts.length > 0) directions.push(...(await directionsOf(embedder, texts, call)).vectors);
     },
     async search(query, k) {
       if (directions.length === 0) return [];
-      const [wanted] = await embed([query]);
+      const [wanted] = (await directionsOf(embedder, [query], call)).vectors;
       if (!wanted) return [];
       const hits: Required<Hit>[] = [];
       for (const [position, found] of directions.entries()) {
@@ -38,23 +30,9 @@ export function denseIndex(embedder: EmbeddingModel, call: CallContext): TextInd
   };
 }
 
-function direction(vector: Float32Array, modelId: string): Float32Array | undefined {
-  const length = Math.hypot(...vector);
-  if (!Number.isFinite(length)) throw badEmbedding(modelId, 'finite numbers', 'a vector with NaN or Infinity');
-  return length === 0 ? undefined : vector.map((x) => x / length);
-}
-
 function dot(a: Float32Array, b: Float32Array, modelId: string): number {
   if (a.length !== b.length) throw badEmbedding(modelId, `${a.length} dimensions`, `${b.length}`);
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
   return sum;
-}
-
-function badEmbedding(modelId: string, expected: string, found: string): HeamsError {
-  return new HeamsError(`the embedding model ${modelId} gave an unusable answer`, {
-    code: 'embedding_bad_response',
-    expected,
-    found,
-  });
 }

@@ -2,7 +2,7 @@
  * Words that say nothing about what a text is about. The list is Lucene's `EnglishAnalyzer.ENGLISH_STOP_WORDS_SET`.
  * In a pool of ten facts "to" or "the" is rare enough to count as telling, so a keyword search needs it.
  */
-const stopWords: ReadonlySet<string> = new Set(
+export const stopWords: ReadonlySet<string> = new Set(
   (
     'a an and are as at be but by for if in into is it no not of on or such that the their then there these they ' +
     'this to was will with'
@@ -11,7 +11,7 @@ const stopWords: ReadonlySet<string> = new Set(
 
 const word = /[\p{L}\p{N}\p{M}]+/gu;
 /** Scripts that are written without spaces between words. */
-const unspaced =
+export const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]+/gu;
 /** Between a small and a capital letter, and before the last of several capitals: CheckIn|Date, PDF|File. */
 const hump = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
