@@ -8,6 +8,7 @@ export interface ReportOptions {
   resultsDir: string;
   experiments?: string[];
   json?: boolean;
+  mask?: boolean;
 }
 
 function print({ files, empty }: WrittenReports, options: ReportOptions, io: Io): number {
@@ -23,6 +24,7 @@ async function what(options: ReportOptions, io: Io): Promise<SummarizeOptions> {
     resultsDir: resolve(io.cwd, options.resultsDir),
     reporters: await loadReporters(),
     ...(experiments ? { experiments } : {}),
+    mask: options.mask === true,
   };
 }
 

@@ -29,6 +29,7 @@ export function addReportVerbs({ add, action, done, io }: Verbs): void {
   add('generate-report', 'write report.md and report.html for every experiment of a results folder')
     .addOption(resultsDir())
     .option('--experiments <names>', 'for these alone, separated by commas', list)
+    .option('--mask', 'put codes in place of secrets in all that is quoted')
     .addOption(json())
     .action(action(async () => (await import('./reports.ts')).generateReport));
 
@@ -67,6 +68,7 @@ export function addReportVerbs({ add, action, done, io }: Verbs): void {
 
   add('rollup', 'write the table over all experiments: _rollup/<benchmark>/report.md, .html, metrics.json, metrics.csv')
     .addOption(resultsDir())
+    .option('--mask', 'put codes in place of secrets in all that is quoted')
     .addOption(json())
     .action(action(async () => (await import('./reports.ts')).rollup));
 

@@ -30,5 +30,10 @@ export interface Reporter<M = unknown> {
   report(metrics: M, config?: Json): Document;
   /** `empty` names the experiments that have no record yet: they are said, not left out. */
   rollup(arms: readonly M[], empty: readonly string[]): Rollup;
+  /** The metrics with secrets struck out of what they quote; `recordAt` reads the record that a quotation is from. */
+  masked(
+    metrics: M,
+    recordAt: (at: { sample_id: string; repeat: number }) => Promise<SampleRecord | undefined>,
+  ): Promise<M>;
   summaryRows(arms: readonly M[]): SummaryRow[];
 }

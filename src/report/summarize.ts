@@ -1,7 +1,9 @@
+import { saltOf } from '../contracts/call.ts';
 import type { Reporter } from '../contracts/reporter.ts';
 import { HeamsError } from '../lib/errors.ts';
 import { nearest } from '../lib/nearest.ts';
 import type { SampleRecord } from '../schema/record.ts';
+import { RecordIndex } from '../store/record-index.ts';
 import { type ExperimentFolder, listExperiments, readRecords } from '../store/records.ts';
 
 /** Reporters by benchmark name. */
@@ -24,6 +26,8 @@ export interface SummarizeOptions {
   reporters: Reporters;
   /** Names of experiments; all of them unless told. */
   experiments?: readonly string[];
+  /** Secrets are struck out of the texts that the metrics quote. */
+  mask?: boolean;
 }
 
 function reporterFor(benchmark: string, reporters: Reporters): Reporter {
@@ -83,6 +87,14 @@ async function chosen({ resultsDir, experiments }: SummarizeOptions): Promise<Ex
   return all.filter(({ name }) => experiments.includes(name));
 }
 
+/** Reads again the few records that are quoted: what is secret in a text only its record tells. */
+async function masked({ reporter, metrics }: Pick<Summary, 'reporter' | 'metrics'>, runsFile: string) {
+  const index = await RecordIndex.open(runsFile);
+  const recordAt = ({ sample_id, repeat }: { sample_id: string; repeat: number }) =>
+    index.get(saltOf(sample_id, repeat));
+  return { metrics: await reporter.masked(metrics, recordAt) };
+}
+
 /**
  * Metrics of the experiments of a results folder, from their records alone. An experiment that was asked for by name and
  * has no record is an error, and so is a folder where none has one; otherwise the empty ones are named in the result.
@@ -95,7 +107,7 @@ export async function summarize(options: SummarizeOptions): Promise<Summaries> {
     const found = await summarizeRecords(readRecords(runsFile), options.reporters).catch((error: unknown) => {
       throw inFile(error, runsFile);
     });
-    if (found) summaries.push({ experiment, ...found });
+    if (found) summaries.push({ experiment, ...found, ...(options.mask ? await masked(found, runsFile) : {}) });
     else if (options.experiments) throw noRecords(runsFile, 'this experiment has');
     else empty.push(experiment);
   }

@@ -25,6 +25,7 @@ const counting: Reporter<{ experiment: string; count: number }> = {
       result: () => ({ experiment, count }),
     };
   },
+  masked: async (metrics) => metrics,
   report: ({ experiment, count }) => ({ title: experiment, blocks: [paragraph(`${count} records`)] }),
   rollup: (arms, empty) => ({
     document: { title: 'All', blocks: [paragraph(`empty: ${empty.join(' ')}`)] },

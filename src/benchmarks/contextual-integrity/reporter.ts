@@ -1,6 +1,7 @@
 import type { Reporter } from '../../contracts/reporter.ts';
 import type { CiMetrics, CiRollup } from '../../schema/ci-metrics.ts';
 import type { Json } from '../../schema/json.ts';
+import { maskMetrics } from './mask-metrics.ts';
 import { createCiMetrics } from './metrics.ts';
 import { ciReport } from './report.ts';
 import { rollupCsv } from './rollup-csv.ts';
@@ -20,5 +21,6 @@ export const ciReporter: Reporter<CiMetrics> = {
     // Metrics are plain data; only their type is narrower than Json's.
     return { document: ciRollup(arms, empty), json: json as unknown as Json, csv: rollupCsv(arms) };
   },
+  masked: maskMetrics,
   summaryRows,
 };

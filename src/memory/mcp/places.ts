@@ -161,9 +161,8 @@ function programs({ settings, context, sdk }: PlacesOptions): Start {
     : { command: command as string, args: settings.args };
   const redact = redactor(secretsIn([...program.args, ...Object.values(settings.env)], env));
   const told = (text: string, folder: string, what: string) => filled(renderText(text, { folder }), env, what);
-  return async (signal) => {
-    const folder = await mkdtemp(join(tmpdir(), 'heams-mcp-'));
-    const transport = new ChildTransport({
+  const transportIn = (folder: string) =>
+    new ChildTransport({
       command: program.command,
       args: program.args.map((one) => told(one, folder, 'an argument of the MCP server')),
       cwd: resolve(cwd),
@@ -178,21 +177,14 @@ function programs({ settings, context, sdk }: PlacesOptions): Start {
       readMessage: sdk.deserializeMessage,
       redact,
     });
+  return async (signal) => {
+    const folder = await mkdtemp(join(tmpdir(), 'heams-mcp-'));
     const removed = () => rm(folder, { recursive: true, force: true, maxRetries: 3 });
     try {
-      const connection = await Connection.open(
-        {
-          sdk,
-          transport,
-          clock,
-          timeoutS,
-          startTimeoutS,
-          redact,
-          story: () => transport.story(),
-          kill: () => transport.kill(),
-        },
-        signal,
-      );
+      const transport = transportIn(folder);
+      const given = { sdk, transport, clock, timeoutS, startTimeoutS, redact };
+      const story = () => transport.story();
+      const connection = await Connection.open({ ...given, story, kill: () => transport.kill() }, signal);
       return { connection, end: () => connection.end().then(removed) };
     } catch (error) {
       await removed();
