@@ -18,6 +18,8 @@ export const viewArmSchema = z.strictObject({
   state: z.enum(['running', 'done', 'done_with_failures', 'stopped', 'unknown']),
   planned: count.exactOptional(),
   records: count,
+  /** Its records are being read for the first time: what is shown of it is not all there is. */
+  reading: z.literal(true).exactOptional(),
   /** A control is what others are measured against. */
   control: z.boolean(),
   defence: z.string().exactOptional(),

@@ -7,7 +7,7 @@ import { MAX_ROWS, type ViewApi } from '../view/view-api.ts';
 import type { ResultsIndex } from './results-index.ts';
 
 export interface AppOptions {
-  index: Pick<ResultsIndex, 'refresh' | 'revision'>;
+  index: Pick<ResultsIndex, 'refreshFor' | 'revision'>;
   /** The same results with their secrets as they are, and struck out. */
   plain: ViewApi;
   masked: ViewApi;
@@ -18,6 +18,9 @@ export interface AppOptions {
   /** The page's files by path. */
   assets: ReadonlyMap<string, { type: string; body: Uint8Array }>;
 }
+
+/** How long a page waits for what is new before it is shown what there is. */
+const PATIENCE_MS = 300;
 
 const headers: Readonly<Record<string, string>> = {
   'Content-Security-Policy':
@@ -72,11 +75,11 @@ export function viewerApp(options: AppOptions): Hono {
   const query = (params: URLSearchParams) => queryFromParams(new URLSearchParams(params.get('q') ?? ''));
 
   app.get('/:token/api/overview', async (context) => {
-    await index.refresh();
+    await index.refreshFor(PATIENCE_MS);
     return context.json(await view(paramsOf(context.req.url)).overview());
   });
   app.get('/:token/api/revision', async (context) => {
-    await index.refresh();
+    await index.refreshFor(PATIENCE_MS);
     return context.json({ revision: index.revision });
   });
   app.get('/:token/api/rows', async (context) => {

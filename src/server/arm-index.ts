@@ -49,6 +49,8 @@ export class ArmIndex {
   /** A job was tried again: the running sums hold its failure, and are made anew when they are asked for. */
   private stale = false;
   private cached: unknown;
+  /** False until the file has been read to its end once. */
+  ready = false;
 
   constructor(experiment: ExperimentFolder, views: ReadonlyMap<string, BenchmarkView>, table: RowTable) {
     this.experiment = experiment;
@@ -71,7 +73,10 @@ export class ArmIndex {
         hint: 'start `heams view` again',
       });
     }
-    if (size === this.after.offset) return false;
+    if (size === this.after.offset) {
+      this.ready = true;
+      return false;
+    }
     const before = this.after.line;
     for await (const batch of readLines(runsFile, undefined, 'drop', this.after)) {
       for (const { number, bytes } of batch) {
@@ -81,6 +86,7 @@ export class ArmIndex {
       // Requests are answered between two batches, however long the file is.
       await new Promise((resolve) => setImmediate(resolve));
     }
+    this.ready = true;
     return this.after.line > before;
   }
 
@@ -133,9 +139,9 @@ export class ArmIndex {
     return this.view?.viewer;
   }
 
-  /** Metrics over all records; nothing while there is none. */
+  /** Metrics over all records; nothing while there is none, and while the file is read for the first time. */
   async metrics(): Promise<unknown> {
-    if (this.places.size === 0 || !this.view) return undefined;
+    if (this.places.size === 0 || !this.view || !this.ready) return undefined;
     if (this.stale) {
       const fresh = this.view.reporter.accumulate();
       for (const row of this.places.keys()) fresh.add(await this.record(row));

@@ -66,9 +66,23 @@ export class ResultsIndex implements RowTable {
     return this.refreshing;
   }
 
+  /** The same, but for no longer than this: a large folder is read on while its first pages are looked at. */
+  async refreshFor(ms: number): Promise<void> {
+    const reading = this.refresh();
+    // What goes wrong after the wait is told to whoever asks next.
+    reading.catch(() => undefined);
+    let timer: NodeJS.Timeout | undefined;
+    const enough = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms);
+    });
+    await Promise.race([reading, enough]).finally(() => clearTimeout(timer));
+  }
+
   private async look(): Promise<void> {
-    for (const experiment of await listExperiments(this.dir)) {
-      const arm = this.arms.get(experiment.name) ?? (await this.admit(experiment));
+    const experiments = await listExperiments(this.dir);
+    for (const experiment of experiments) if (!this.arms.has(experiment.name)) await this.admit(experiment);
+    for (const experiment of experiments) {
+      const arm = this.arms.get(experiment.name);
       if (!arm) continue;
       if (await arm.index.refresh()) this.revision += 1;
       const status = await readRunStatus(experiment.dir, { code: 'view_bad_status', hint: '' }).catch(() => undefined);
@@ -78,18 +92,16 @@ export class ResultsIndex implements RowTable {
   }
 
   /** An experiment that stands below the folder for real; a link that leads out of it is said and not followed. */
-  private async admit(experiment: ExperimentFolder): Promise<IndexedArm | undefined> {
+  private async admit(experiment: ExperimentFolder): Promise<void> {
     try {
       if (!isBelow(await realpath(experiment.runsFile), this.dir)) {
         throw new HeamsError('the records are a link that leads out of the results folder', { code: 'view_outside' });
       }
     } catch (error) {
       this.refused.set(experiment.name, { file: experiment.runsFile, line: 0, message: messageOf(error) });
-      return undefined;
+      return;
     }
-    const arm = { index: new ArmIndex(experiment, this.views, this), status: undefined };
-    this.arms.set(experiment.name, arm);
-    return arm;
+    this.arms.set(experiment.name, { index: new ArmIndex(experiment, this.views, this), status: undefined });
   }
 
   add(content: Omit<ViewRow, 'row'>, arm: ArmIndex): ViewRow {

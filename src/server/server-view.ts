@@ -85,6 +85,7 @@ export class ServerView implements ViewApi {
       state: status?.state ?? 'unknown',
       ...(status ? { planned: status.planned } : {}),
       records: index.records,
+      ...(index.ready ? {} : { reading: true as const }),
       control,
       ...(metrics ? { metrics: this.options.mask ? withoutTexts(metrics) : metrics } : {}),
     };
