@@ -14,6 +14,8 @@ export interface SecretText {
 /** How a benchmark shows its records in the viewer. Pure, and all its texts are plain. */
 export interface Viewer {
   readonly benchmark: string;
+  /** Whether a record is of an arm that others are measured against. */
+  isControl(record: SampleRecord): boolean;
   row(record: SampleRecord): RowContent;
   sample(record: SampleRecord): SampleContent;
   /** What of a record is secret: every leaf of every secret. The code is the same in every arm and repeat. */

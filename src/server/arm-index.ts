@@ -49,6 +49,9 @@ export class ArmIndex {
   /** A job was tried again: the running sums hold its failure, and are made anew when they are asked for. */
   private stale = false;
   private cached: unknown;
+  /** Of the first record: all of an arm have the same. */
+  control = false;
+  defence: string | undefined;
   /** False until the file has been read to its end once. */
   ready = false;
 
@@ -131,7 +134,11 @@ export class ArmIndex {
       if (this.unreadable.length === 0) this.unreadable.push({ file: this.experiment.runsFile, line: 1, message });
       return undefined;
     }
-    this.accumulator ??= this.view.reporter.accumulate();
+    if (!this.accumulator) {
+      this.accumulator = this.view.reporter.accumulate();
+      this.control = this.view.viewer.isControl(record);
+      this.defence = record.defence;
+    }
     return this.view;
   }
 

@@ -79,7 +79,7 @@ export class ServerView implements ViewApi {
 
   private async arm({ index, status }: IndexedArm): Promise<ViewArm> {
     const metrics = await metricsOf(index);
-    const control = ['silent', 'dump', 'oracle', 'redacted'].includes(metrics?.identity.agent_kind ?? '');
+    const { control, defence } = index;
     return {
       experiment: index.experiment.name,
       state: status?.state ?? 'unknown',
@@ -87,6 +87,7 @@ export class ServerView implements ViewApi {
       records: index.records,
       ...(index.ready ? {} : { reading: true as const }),
       control,
+      ...(defence === undefined ? {} : { defence }),
       ...(metrics ? { metrics: this.options.mask ? withoutTexts(metrics) : metrics } : {}),
     };
   }

@@ -74,6 +74,14 @@ describe('the scale between the controls', () => {
     expect(scaleOf([silent, partial, other]).controls.dump).toBeUndefined();
   });
 
+  it('takes no defended arm for a control: a gate before the dump would lower the ceiling', () => {
+    const gated = arm('a-gated-dump', 'dump', { leaks: 2 });
+    const defended = { ...gated, identity: { ...gated.identity, defence: 'gate', defence_kind: 'recipient_gate' } };
+    expect(scaleOf([silent, defended, dump]).controls.dump).toBe('all');
+    expect(scaleOf([silent, defended]).controls.dump).toBeUndefined();
+    expect(placeOf(scaleOf([silent, oracle, defended, dump]).arms[2]?.leakage)).toBe(0.25);
+  });
+
   it('has bounds over what is open in the arm and in the controls', () => {
     const openArm = arm('mine', 'llm', { leaks: 2, open: 2 });
     const openDump = arm('all', 'dump', { leaks: 7, open: 1 });

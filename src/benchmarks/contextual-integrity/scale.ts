@@ -14,15 +14,17 @@ const byName = (a: CiMetrics, b: CiMetrics) => (a.identity.experiment < b.identi
  * `full_context`, or else the only one.
  */
 function controlOf(arms: readonly CiMetrics[], control: Control): CiMetrics | undefined {
-  const candidates = arms.filter(({ identity }) => identity.agent_kind === control).sort(byName);
+  const candidates = arms.filter((arm) => isControl(arm) && arm.identity.agent_kind === control).sort(byName);
   if (control !== 'dump') return candidates[0];
   const whole = candidates.find(({ identity }) => identity.backend === CEILING_BACKEND);
   return whole ?? (candidates.length === 1 ? candidates[0] : undefined);
 }
 
-/** Whether an agent of this kind is a control: it calls no model. */
-export const isControl = ({ identity }: Pick<CiMetrics, 'identity'>): boolean =>
-  ['silent', 'dump', 'oracle', 'redacted'].includes(identity.agent_kind);
+const controls: readonly string[] = ['silent', 'dump', 'oracle', 'redacted'];
+
+/** Whether an arm is a control: its agent calls no model, and no defence changes what it is given or says. */
+export const isControl = ({ identity }: { identity: Pick<CiMetrics['identity'], 'agent_kind' | 'defence'> }): boolean =>
+  controls.includes(identity.agent_kind) && identity.defence === undefined;
 
 interface ScaleEnds {
   floor: Rate | undefined;

@@ -9,6 +9,7 @@ import type { ViewItem } from '../../schema/view.ts';
 import { flagsOfRecord } from './metrics-flags.ts';
 import { outcomeOf } from './metrics-observe.ts';
 import { gradeOf } from './read-grade.ts';
+import { isControl } from './scale.ts';
 import { spansOf } from './view-spans.ts';
 
 const EXCERPT = 160;
@@ -138,6 +139,7 @@ function sampleOf(record: SampleRecord): SampleContent {
 /** How a record of the CI benchmark is shown. What a grade of another shape says is not shown as "no leak": it has no counts. */
 export const ciViewer: Viewer = {
   benchmark: 'contextual_integrity',
+  isControl: (record) => isControl({ identity: record }),
   row: (record) => rowOf(record),
   sample: sampleOf,
   secrets: (record) => {
