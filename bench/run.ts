@@ -11,6 +11,7 @@ if (wanted.has('start-up')) {
   const result = startUp();
   results.start_up = result;
   console.error(`start-up: heams --help takes ${result.help_over_node.toFixed(2)} times node -e 0`);
+  console.error(`start-up: heams validate of the demo takes ${result.validate_over_node.toFixed(2)} times node -e 0`);
 }
 if (wanted.has('campaign')) {
   const result = await campaign({ latencyMs: 200, connections: 64 });

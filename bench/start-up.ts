@@ -7,6 +7,8 @@ export interface StartUpResult {
   node_ms: number;
   help_ms: number;
   help_over_node: number;
+  validate_ms: number;
+  validate_over_node: number;
 }
 
 function median(values: readonly number[]): number {
@@ -20,13 +22,24 @@ function timed(args: readonly string[]): number {
   return performance.now() - since;
 }
 
-/** How long `heams --help` takes beside `node -e 0`: medians of interleaved runs. */
+const demo = fileURLToPath(new URL('../configs/runs/demo.yaml', import.meta.url));
+
+/** How long `heams --help` and `heams validate` of the demo take beside `node -e 0`: medians of interleaved runs. */
 export function startUp(rounds = 21): StartUpResult {
   const node: number[] = [];
   const help: number[] = [];
+  const validate: number[] = [];
   for (let i = 0; i < rounds; i++) {
     node.push(timed(['-e', '0']));
     help.push(timed([main, '--help']));
+    validate.push(timed([main, 'validate', '--config', demo]));
   }
-  return { node_ms: median(node), help_ms: median(help), help_over_node: median(help) / median(node) };
+  const base = median(node);
+  return {
+    node_ms: base,
+    help_ms: median(help),
+    help_over_node: median(help) / base,
+    validate_ms: median(validate),
+    validate_over_node: median(validate) / base,
+  };
 }

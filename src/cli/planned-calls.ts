@@ -1,6 +1,6 @@
 import type { Assembly } from '../config/assemble.ts';
 import { modelUses } from '../config/check-models.ts';
-import type { Run } from '../config/run.ts';
+import type { Component, Run } from '../config/run.ts';
 import type { MemoryBackend } from '../contracts/memory.ts';
 import { priceOf } from '../models/prices.ts';
 import type { Job } from '../run/plan-jobs.ts';
@@ -29,8 +29,9 @@ function factCharacters(facts: readonly Fact[], { topK, capabilities }: MemoryBa
 }
 
 /**
- * What jobs would ask of each model, and what that would cost. Token counts are estimates (four characters a token); an
- * agent that calls tools makes more calls than the one counted here, and a defence or a memory may call models too.
+ * What jobs would ask of each model, and what that would cost. Token counts are estimates (four characters a token). An
+ * agent, a memory and a defence are each taken to make one call a sample with each model they name: one that calls tools,
+ * asks again or goes fact by fact makes more.
  */
 export function plannedCalls(run: Run, { benchmark, arms }: Assembly, jobs: readonly Job[]): PlannedModel[] {
   const uses = modelUses(run);
@@ -43,8 +44,17 @@ export function plannedCalls(run: Run, { benchmark, arms }: Assembly, jobs: read
     sum.output_tokens += more.output_tokens;
     planned.set(key, sum);
   };
-  const agentModels = new Map(
-    run.arms.map(({ name, agent }) => [name, uses.filter((use) => use.component === agent && use.kind === 'chat')]),
+  const chat = (component: Component | undefined) =>
+    uses.filter((use) => use.component === component && use.kind === 'chat');
+  const armModels = new Map(
+    run.arms.map(({ name, agent, memory, defence }) => [
+      name,
+      [
+        ...chat(agent).map((use) => ({ ...use, role: 'agent' })),
+        ...chat(memory).map((use) => ({ ...use, role: 'memory' })),
+        ...chat(defence).map((use) => ({ ...use, role: 'defence' })),
+      ],
+    ]),
   );
   const memories = new Map(arms.map(({ name, memory }) => [name, memory]));
   for (const { sample, experiment } of jobs) {
@@ -52,8 +62,8 @@ export function plannedCalls(run: Run, { benchmark, arms }: Assembly, jobs: read
     const memory = memories.get(experiment);
     const facts = memory ? factCharacters(sample.facts, memory) : 0;
     const input_tokens = Math.ceil((prompt + facts) / CHARACTERS_PER_TOKEN) + INSTRUCTION_TOKENS;
-    for (const { settings } of agentModels.get(experiment) ?? []) {
-      add({ model_id: settings.model_id, role: 'agent', calls: 1, input_tokens, output_tokens: MESSAGE_TOKENS });
+    for (const { settings, role } of armModels.get(experiment) ?? []) {
+      add({ model_id: settings.model_id, role, calls: 1, input_tokens, output_tokens: MESSAGE_TOKENS });
     }
     for (const { modelId, calls, inputTokens, outputTokens } of benchmark.plannedCalls(sample)) {
       add({ model_id: modelId, role: 'judge', calls, input_tokens: inputTokens, output_tokens: outputTokens });

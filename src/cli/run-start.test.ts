@@ -1,9 +1,11 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { judgedRunFiles } from '../../test/support/judged-run.ts';
 import { type Loopback, startLoopback } from '../../test/support/loopback-chat.ts';
 import { ruleAnswer } from '../../test/support/loopback-judge.ts';
 import { makeProject, type Project, readJsonLines } from '../../test/support/project.ts';
+import { packageRoot } from '../lib/shipped.ts';
 import { exit } from './io.ts';
 import { buildProgram } from './program.ts';
 import { reportError } from './report-error.ts';
@@ -17,7 +19,7 @@ async function heams(cwd: string, ...args: string[]) {
     out: (line: string) => void out.push(line),
     note: (line: string) => void notes.push(line),
     terminal: false,
-    env: {},
+    env: { OPENAI_API_KEY: 'unused' },
     cwd,
     command: 'npx heams',
   };
@@ -111,6 +113,29 @@ describe('heams run', { timeout: 60_000 }, () => {
     const { out: text } = await run('--output-dir', 'half', '--limit', '5', '--dry-run');
     expect(text).toContain('Plan: 2 samples to run (5 samples, 1 arm: arm); 3 more are done already in half');
     expect([server.stats.requests, (await readdir(project.path('half'))).sort()]).toEqual(before);
+  });
+
+  it('counts in a plan what memories and defences ask of their models', async () => {
+    const shipped = (path: string) => join(packageRoot(), 'configs', path);
+    await project.write('asking.yaml', {
+      name: 'asking',
+      benchmark_config_file: shipped('benchmarks/demo/contextual_integrity.yaml'),
+      experiments: [
+        {
+          name: 'arm',
+          agent_config_file: shipped('agents/dump.yaml'),
+          memory_config_file: shipped('memory/summary.yaml'),
+          defence_config_file: shipped('defences/minimiser.yaml'),
+        },
+      ],
+    });
+    const args = ['--config', 'asking.yaml', '--output-dir', 'asking', '--dry-run', '--limit', '3', '--json'];
+    const { out } = await heams(project.dir, 'run', ...args);
+    const { models } = JSON.parse(out) as { models: { role: string; calls: number }[] };
+    expect(models.map(({ role, calls }) => [role, calls])).toEqual([
+      ['memory', 3],
+      ['defence', 3],
+    ]);
   });
 
   it('refuses in a dry run what the run would refuse', async () => {
