@@ -157,12 +157,10 @@ describe('llm, tool', () => {
     ]);
   });
 
-  it('ends even when the model goes on asking', async () => {
-    const model = scriptedModel(() => asks('more'));
-    const reply = await respond(tool, model);
+  it.each(['Let me look.', ''])('fails where the model goes on asking: %j is no message to send', async (text) => {
+    const model = scriptedModel(() => ({ ...(asks('more') as object), text }));
+    await expect(respond(tool, model)).rejects.toMatchObject({ code: 'agent_tool_limit' });
     expect(model.requests.length).toBe(9);
-    expect(reply).toMatchObject({ message: 'Let me look.', finish_reason: 'tool_calls' });
-    expect(reply.tool_calls.length).toBe(8);
   });
 
   it('answers a call that makes no sense in words, and records it', async () => {

@@ -76,6 +76,7 @@ function llmAgent(options: LlmOptions, model: ChatModel, clock: Clock): Agent {
           : await answerOnce(model, messages, call);
       const { reply } = outcome;
       if (reply.finishReason === 'cut_off') throw cutOff(model.id, reply.text);
+      if (strategy === 'tool' && reply.toolRequests.length > 0) throw askedTooMuch(model.id, maxToolCalls);
       return {
         message: reply.text,
         prompt: messages.map(({ role, content }) => ({ role, content })),
@@ -95,6 +96,15 @@ function cutOff(modelId: string, text: string): HeamsError {
   return new HeamsError(`${modelId}: the message ended at the token limit, after ${text.length} characters`, {
     code: 'agent_cut_off',
     hint: 'raise max_tokens in the agent file; a reasoning model needs room for its thoughts as well',
+  });
+}
+
+/** What stands beside one more call is not the message: taken for it, a limit would look like discretion. */
+function askedTooMuch(modelId: string, limit: number): HeamsError {
+  return new HeamsError(`${modelId}: it asked for tools after its ${limit} calls, in place of an answer`, {
+    code: 'agent_tool_limit',
+    expected: 'a message once no tool may be called',
+    hint: 'raise max_tool_calls in the agent file, or take a model and a server that honour tool_choice: none',
   });
 }
 

@@ -31,6 +31,21 @@ function scripted(replies: readonly object[], options: Partial<RemoteOptions> = 
 
 const call = (id: string, query: string) => ({ id, name: 'search_memory', input: { query } });
 
+it('has no secret in its warnings: they go into the record as they are', async () => {
+  const agent = remoteAgent({
+    name: 'remote',
+    options: { memory_strategy: 'none', variables: [], timeout_s: 1 },
+    transport: {
+      send: async () => ({ value: { message: 'x', warnings: ['401 for key m0-secret'] } }),
+      close: async () => {},
+    },
+    redact: (text) => text.replaceAll('m0-secret', '[key]'),
+    clock: manualClock(),
+    needsNetwork: false,
+  });
+  expect((await agent.respond(task, fakeMemory(), fakeCall())).warnings).toEqual(['401 for key [key]']);
+});
+
 describe('an agent that asks for tools', () => {
   it('is asked again with the results of all rounds, and what it handed over', async () => {
     const { respond, sent } = scripted(

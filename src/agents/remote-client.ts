@@ -74,7 +74,7 @@ export function remoteClient(options: RemoteClientOptions): RemoteClient {
       if (kind === 'error') throw saidNo(reply as ErrorReply, options);
       if (kind !== 'forgotten') meter((reply as { usage?: AgentUsage }).usage, call);
       const own = (reply as { warnings?: string[] }).warnings ?? [];
-      return { kind, reply, warnings: [...own, ...warnings] } as Answer<(typeof kinds)[number]>;
+      return { kind, reply, warnings: [...own.map(options.redact), ...warnings] } as Answer<(typeof kinds)[number]>;
     },
     hold: (scope) => transport.hold?.(scope),
     letGo: (scope) => transport.letGo?.(scope),

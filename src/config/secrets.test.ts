@@ -113,6 +113,34 @@ describe('withoutSecrets', () => {
     expect(withoutSecrets({ env: ['API_KEY'] })).toEqual({ env: ['API_KEY'] });
   });
 
+  it('takes secrets out of the arguments of a program, and leaves references and the rest', () => {
+    const given = [
+      '--api-key=hush',
+      '--token',
+      'hush',
+      '--password',
+      reference('PW'),
+      '--max-tokens=5',
+      '-v',
+      '--key=',
+      'x',
+    ];
+    expect(withoutSecrets({ args: [...given, `--secret=${reference('S')}`] })).toEqual({
+      args: [
+        '--api-key=<redacted>',
+        '--token',
+        '<redacted>',
+        '--password',
+        reference('PW'),
+        '--max-tokens=5',
+        '-v',
+        '--key=',
+        'x',
+        `--secret=${reference('S')}`,
+      ],
+    });
+  });
+
   it('leaves everything else as it is', () => {
     const config = {
       base_url: 'https://host/v1?to=me@host',

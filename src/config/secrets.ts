@@ -63,12 +63,28 @@ function withoutCredentials(text: string): string {
 /** The name of a variable whose value opens something. */
 const opens = /(key|token|secret|password|passwd|pwd|credentials?)$/i;
 
+/** An option of a program whose value opens something: `--api-key=...`, or `--token` with its value after it. */
+const opening = /^(--?[\w-]*(?:key|token|secret|password|passwd|pwd|credentials?))(?:=(.*))?$/is;
+
+/** Arguments of a program without the secrets that they hold in plain text. */
+function withoutOpening(args: readonly unknown[]): unknown[] {
+  return args.map((arg, i) => {
+    if (typeof arg !== 'string') return withoutSecrets(arg);
+    const [, option, value = ''] = opening.exec(arg) ?? [];
+    if (option !== undefined) return value === '' || refersOnly(value) ? arg : `${option}=${REDACTED}`;
+    const before = opening.exec(String(args[i - 1] ?? ''));
+    const isValue = before !== null && before[2] === undefined && !arg.startsWith('-');
+    return isValue && !refersOnly(arg) ? REDACTED : withoutSecrets(arg);
+  });
+}
+
 /**
  * A config without what a reader of the results folder must not see: header values and a program's keys, but for
  * references to the environment, and credentials inside URLs.
  */
 export function withoutSecrets(value: unknown, key = ''): unknown {
   if (typeof value === 'string') return withoutCredentials(value);
+  if (Array.isArray(value) && key === 'args') return withoutOpening(value);
   if (Array.isArray(value)) return value.map((inner) => withoutSecrets(inner));
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(

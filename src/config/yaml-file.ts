@@ -8,6 +8,7 @@ import {
   isNode,
   isPair,
   isScalar,
+  Lexer,
   LineCounter,
   type Node,
   parseAllDocuments,
@@ -22,6 +23,8 @@ import { nearest } from '../lib/nearest.ts';
 const MAX_BYTES = 4 << 20;
 const MAX_ALIASES = 100;
 const MAX_SYNTAX_ERRORS = 10;
+/** Brackets inside brackets. With some ten thousand of them the YAML library takes the whole process down. */
+const MAX_NESTING = 200;
 
 /** A parsed config file that still knows where everything stands. */
 export interface YamlFile {
@@ -159,9 +162,27 @@ function syntaxProblems(doc: Document.Parsed): (YAMLParseError | YAMLWarning)[] 
   return [...byOffset.values()].slice(0, MAX_SYNTAX_ERRORS);
 }
 
+/** Counted on the tokens, so that brackets in a prompt's text do not count; most files have too few to look at all. */
+function throwIfTooDeep(path: string, text: string): void {
+  if ((text.match(/[[{]/g) ?? []).length <= MAX_NESTING) return;
+  let depth = 0;
+  for (const token of new Lexer().lex(text)) {
+    if (token === '[' || token === '{') depth += 1;
+    else if (token === ']' || token === '}') depth -= 1;
+    if (depth <= MAX_NESTING) continue;
+    throw new HeamsError('this config file is nested too deeply', {
+      code: 'config_bad_yaml',
+      where: { file: path },
+      expected: `at most ${MAX_NESTING} brackets inside each other`,
+      found: 'more',
+    });
+  }
+}
+
 /** Reads one YAML document. Every syntax error is reported with its place; aliases may not multiply without end. */
 export async function readYamlFile(path: string, usedBy?: Where): Promise<YamlFile> {
   const text = decode(path, await readBytes(path, usedBy));
+  throwIfTooDeep(path, text);
   const lines = new LineCounter();
   const docs = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
   const [doc, second] = Array.isArray(docs) ? docs : [];

@@ -53,6 +53,7 @@ export const extracted: MemoryPlugin<ExtractedOptions> = {
     };
     return serviceBackend({
       name: 'extracted',
+      givesUpWrites: true,
       topK: options.top_k,
       clock: context.clock,
       capabilities: {

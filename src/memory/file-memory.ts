@@ -73,6 +73,7 @@ export const fileMemory: MemoryPlugin<FileMemoryOptions> = {
     const { base, remove } = await told(() => baseFolder(options.folder && context.resolve(options.folder)));
     return serviceBackend({
       name: 'file_memory',
+      givesUpWrites: true,
       topK: options.top_k,
       clock: context.clock,
       capabilities: {

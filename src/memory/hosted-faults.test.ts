@@ -11,7 +11,7 @@ import {
   systems,
   zepSystem,
 } from '../../test/support/hosted-systems.ts';
-import type { LoopbackService, ServiceFaults } from '../../test/support/loopback-service.ts';
+import type { LoopbackService, ServiceFaults, ServiceRequest } from '../../test/support/loopback-service.ts';
 import { pool } from '../../test/support/memory-contract.ts';
 import type { Clock } from '../contracts/call.ts';
 import type { MemoryBackend } from '../contracts/memory.ts';
@@ -108,6 +108,18 @@ describe.each(systems)('$plugin.name', (system) => {
       expect(error).toMatchObject({ stage: 'memory', code: 'memory_unavailable' });
       expect(error.message).toContain('HTTP 500 (attempt 5)');
       expect(service.requests.length).toBe(5);
+    });
+  });
+
+  it('sends no fact again that the server may have taken: twice in the memory, it would take two of the k places', async () => {
+    const isFact = ({ body }: ServiceRequest) => JSON.stringify(body ?? '').includes(pool[0]?.text ?? '');
+    const torn: ServiceFaults = {
+      refuse: (request) => (isFact(request) ? { status: 502, body: { message: 'bad gateway' } } : undefined),
+    };
+    await withService(torn, async (service) => {
+      const error = failed(await record(await make({ system, service })));
+      expect(error).toMatchObject({ stage: 'prime', code: 'memory_unavailable' });
+      expect(service.requests.filter(isFact).length).toBe(1);
     });
   });
 

@@ -11,6 +11,10 @@ import { llm } from '../agents/llm.ts';
 import type { MemoryBackend, MemoryTool } from '../contracts/memory.ts';
 import { systemClock } from '../lib/clock.ts';
 import { runSample } from '../run/run-sample.ts';
+import { agentTools } from './mcp/agent-tools.ts';
+import { settingsOf } from './mcp/options.ts';
+import { Sources } from './mcp/sources.ts';
+import { mcp } from './mcp.ts';
 
 const never = new AbortController().signal;
 const opened: MemoryBackend[] = [];
@@ -81,6 +85,30 @@ describe('the tools of server-memory in the hands of the agent', { timeout: 30_0
     expect(keysOf(record.reply?.recalls[0]?.items ?? [])).toEqual(['f2']);
     expect(record.reply?.tool_calls[0]).toMatchObject({ name: 'search_nodes', input: { query: 'suite' } });
     await memory.close();
+  });
+});
+
+describe('a tool that says it failed', () => {
+  it('has in its recall what it shows of the memory all the same, for exposure and for filters', async () => {
+    const sources = new Sources();
+    sources.add(pool.slice(0, 2));
+    const settings = settingsOf(mcp.schema.parse({ ...overStdio(), agent_tools: ['recall'] }));
+    const said = (text: string, rewrites = false) =>
+      agentTools({
+        settings: { ...settings, rewrites },
+        scopeId: 'scope',
+        specs: [{ name: 'recall', description: '', inputSchema: {} }],
+        sources,
+        call: async () => ({ texts: [text], failed: true }),
+        read: () => undefined,
+      })[0]?.run({});
+    const text = `ambiguous: ${pool[1]?.text}`;
+    expect(await said(text)).toMatchObject({
+      content: `No result: ${text}`,
+      recall: { items: [{ fact_ids: ['f1'] }] },
+    });
+    expect((await said(text, true))?.recall?.items).toEqual([{ text, fact_ids: ['f1'] }]);
+    expect((await said('unknown argument'))?.recall).toBeUndefined();
   });
 });
 

@@ -237,6 +237,17 @@ describe('scopes', { timeout: 30_000 }, () => {
     await shared.close();
   });
 
+  it('do not tell the server which facts are distractors', async () => {
+    const write = { ...mappedTools.write, arguments: { ...mappedTools.write.arguments, text: '{{ fact | json }}' } };
+    const memory = await makeMcp({ ...overStdio(), write });
+    const scope = await memory.open('s', fakeCall());
+    await scope.write([{ id: 'c1.Diet', key: 'Diet', text: 'Diet: none', distractor: true }]);
+    const [item] = await scope.list();
+    await memory.close();
+    expect(item?.text).toContain('"Diet: none"');
+    expect(item?.text).not.toContain('distractor');
+  });
+
   it('wait for a server that lists late, where the file says so', async () => {
     const memory = await makeMcp({ ...overStdio({ drops: 'P1234567' }), wait_for_list: true, poll_interval_s: 0.01 });
     const scope = await memory.open('s', fakeCall());

@@ -111,7 +111,7 @@ class Mem0CloudStore implements ServiceStore {
     for (const { facts: told, origin } of addsOf(facts, by, user)) {
       const messages = told.map(({ text }) => ({ role: 'user' as const, content: text }));
       const [at] = origin.told_at ?? [];
-      const added = await scope.pay('add', (signal) =>
+      const added = await scope.payOnce('add', (signal) =>
         connect(signal).add(messages, {
           userId: user,
           infer,

@@ -71,6 +71,7 @@ async function create(options: Mem0Options, context: PluginContext) {
   const llmNeedsKey = settings && !(settings.model_id.startsWith('openai-compatible:') && !settings.api_key_env);
   return serviceBackend({
     name: 'mem0',
+    givesUpWrites: true,
     topK: options.top_k,
     capabilities: {
       stores: true,

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { fakeCall, manualClock } from '../../test/support/fake-call.ts';
 import { fakeCapabilities } from '../../test/support/fake-parts.ts';
@@ -170,6 +171,34 @@ describe('a scope of a service', () => {
     expect(await writing).toContain('disposed');
     expect(kept.has('s')).toBe(false);
     expect(await other.list()).toEqual(stored);
+  });
+
+  it.each([true, false])('gives up a write that is under way: %s, as the service says', async (givesUpWrites) => {
+    const signals: AbortSignal[] = [];
+    const { backend } = service(
+      {},
+      {
+        givesUpWrites,
+        async open(_id, { signal }) {
+          signals.push(signal);
+          const add = () =>
+            new Promise<void>((resolve, reject) => {
+              signal.addEventListener('abort', () => reject(signal.reason));
+              setTimeout(resolve, 20);
+            });
+          return { add, all: async () => [], find: async () => ({ items: [] }), clear: async () => {} };
+        },
+      },
+    );
+    const control = new AbortController();
+    const scope = await backend.open('s', fakeCall({ signal: control.signal }));
+    const writing = scope.write(facts).catch((error: Error) => error.message);
+    await later();
+    await scope.dispose();
+    expect(await writing).toContain('disposed');
+    expect(signals.map(({ aborted }) => aborted)).toEqual([givesUpWrites]);
+    // The store's own listener is on the run's signal where it was given that one.
+    expect(getEventListeners(control.signal, 'abort').length).toBe(givesUpWrites ? 0 : 1);
   });
 
   it('refuses to call a scope cleared that still holds something, however often it is asked', async () => {

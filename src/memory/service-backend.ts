@@ -2,6 +2,7 @@ import type { CallContext, Clock } from '../contracts/call.ts';
 import type { MemoryBackend, MemoryCapabilities, MemoryScope, MemoryTool } from '../contracts/memory.ts';
 import { abortable } from '../lib/abortable.ts';
 import { HeamsError } from '../lib/errors.ts';
+import { type LinkedAbort, linkedAbort } from '../lib/linked-abort.ts';
 import { sleepOn } from '../lib/on-abort.ts';
 import type { Json } from '../schema/json.ts';
 import type { Fact, Recall, RecallItem, StoredItem } from '../schema/record.ts';
@@ -31,6 +32,11 @@ export interface ServiceBackendSpec {
   clock: Clock;
   /** How long to wait between two looks at `settled`, in milliseconds. */
   pollMs?: number;
+  /**
+   * Whether a write that is under way is given up when its scope is disposed of: for a memory in this process whose writes
+   * ask models, which would go on and be paid for by nobody. Not for a server, which may write after the deletion.
+   */
+  givesUpWrites?: boolean;
   /** A fresh scope. What an earlier run left under this id is gone when it resolves. */
   open(scopeId: string, call: CallContext): Promise<ServiceStore>;
   close?(): Promise<void>;
@@ -52,7 +58,15 @@ export function serviceBackend(spec: ServiceBackendSpec): MemoryBackend {
     async open(scopeId, call) {
       if (closed) throw misuse(`memory "${name}" was closed`);
       call.signal.throwIfAborted();
-      return new ServiceScope({ spec, scopeId, call, store: await spec.open(scopeId, call) });
+      if (!spec.givesUpWrites) return new ServiceScope({ spec, scopeId, call, store: await spec.open(scopeId, call) });
+      const own = linkedAbort(call.signal);
+      try {
+        const store = await spec.open(scopeId, { ...call, signal: own.signal });
+        return new ServiceScope({ spec, scopeId, call, store, own });
+      } catch (error) {
+        own.release();
+        throw error;
+      }
     },
     async close() {
       if (closed) return;
@@ -67,6 +81,8 @@ interface ScopeParts {
   scopeId: string;
   call: CallContext;
   store: ServiceStore;
+  /** Ends the store's own calls, where it gives up writes. */
+  own?: LinkedAbort;
 }
 
 class ServiceScope implements MemoryScope {
@@ -126,7 +142,9 @@ class ServiceScope implements MemoryScope {
   }
 
   async #clear(): Promise<void> {
-    const { store, spec, scopeId } = this.#parts;
+    const { store, spec, scopeId, own } = this.#parts;
+    own?.abort(misuse(`memory scope "${scopeId}" was disposed`));
+    own?.release();
     // A write that comes in late would outlive its scope.
     await this.#written;
     await store.clear();

@@ -40,6 +40,7 @@ export const summary: MemoryPlugin<SummaryOptions> = {
     const prompts = { system: template(options.system_prompt), user: template(options.user_prompt) };
     return serviceBackend({
       name: 'summary',
+      givesUpWrites: true,
       // A search needs a number; this one has no effect.
       topK: 1,
       clock: context.clock,

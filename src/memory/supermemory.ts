@@ -130,7 +130,7 @@ class SupermemoryStore implements ServiceStore {
         // Otherwise memories may be formed, from several documents at once, after a document is said to be done.
         dreaming: 'instant',
       };
-      const added = await scope.pay('add', (signal) => client.documents.add(document, { signal }));
+      const added = await scope.payOnce('add', (signal) => client.documents.add(document, { signal }));
       this.#factOf.set(added.id, id);
     }
   }

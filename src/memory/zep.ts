@@ -111,7 +111,7 @@ class ZepStore implements ServiceStore {
     const { user, scope, client } = this.#parts;
     for (const { id, text, at } of facts) {
       const written = { userId: user, type: 'text' as const, data: text, metadata: { fact_id: id } };
-      const episode = await scope.pay('add', (signal) =>
+      const episode = await scope.payOnce('add', (signal) =>
         client.graph.add({ ...written, ...(at === undefined ? {} : { createdAt: at }) }, requestOf(signal)),
       );
       this.#factOf.set(episode.uuid, id);

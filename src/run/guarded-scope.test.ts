@@ -56,6 +56,33 @@ describe('inTime', () => {
   });
 });
 
+describe('a search that finds nothing', () => {
+  const searched = (listed: readonly object[][], scope: Partial<MemoryScope> = {}) => {
+    const lists = listed.map((ids) => ids as typeof own);
+    return bench({ ...finding([], 3), list: async () => lists.shift() ?? [], ...scope }).scope;
+  };
+
+  it('is a failure where the memory has lost what it listed after priming: an emptied memory is no discreet one', async () => {
+    const scope = searched([own, own.slice(1)]);
+    await scope.list();
+    await expect(scope.search('q', 3)).rejects.toMatchObject({
+      code: 'memory_lost_facts',
+      message: 'the memory holds 1 of the 2 items that it held after priming',
+    });
+  });
+
+  it('is an answer where all is still there, and where the agent may delete notes itself', async () => {
+    const whole = searched([own, own]);
+    await whole.list();
+    expect((await whole.search('q', 3)).items).toEqual([]);
+    const tools: MemoryTool[] = [];
+    const notes = searched([own, []], { tools });
+    await notes.list();
+    expect((await notes.search('q', 3)).items).toEqual([]);
+    expect((await searched([]).search('q', 3)).items).toEqual([]);
+  });
+});
+
 describe('a guarded scope', () => {
   const calls: [string, (scope: MemoryScope) => Promise<unknown>][] = [
     ['write', (scope) => scope.write(facts)],

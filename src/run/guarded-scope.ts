@@ -84,6 +84,20 @@ export function guardedScope(scope: MemoryScope, guard: ScopeGuard): MemoryScope
     refuseForeign(recall.items);
     return recall;
   };
+  /** How many items the last list had: the one after priming. */
+  let held = 0;
+  const list = async (): Promise<StoredItem[]> => inTime('list', scope.list(), guard);
+  // Nothing found may be all that there is left: emptied by another process, or started again. That is no discretion.
+  // Where the memory has tools, the agent may have deleted it all itself.
+  const stillThere = async ({ items }: Recall): Promise<void> => {
+    if (items.length > 0 || held === 0 || scope.tools) return;
+    const left = (await list()).length;
+    if (guard.capabilities.rewrites ? left > 0 : left >= held) return;
+    throw new HeamsError(`the memory holds ${left} of the ${held} items that it held after priming`, {
+      code: 'memory_lost_facts',
+      hint: 'two runs of one config at once need places of their own; look whether the memory was started again',
+    });
+  };
   const tools = scope.tools?.map(({ spec, run }) => ({
     spec,
     run: async (input: Parameters<typeof run>[0]) => {
@@ -95,8 +109,16 @@ export function guardedScope(scope: MemoryScope, guard: ScopeGuard): MemoryScope
   return {
     write: (facts) => inTime('write', scope.write(facts), guard),
     ready: (signal) => abortable(scope.ready(signal), signal),
-    search: async (query, k) => checked(await inTime('search', scope.search(query, k), guard), k),
-    list: () => inTime('list', scope.list(), guard),
+    search: async (query, k) => {
+      const recall = checked(await inTime('search', scope.search(query, k), guard), k);
+      await stillThere(recall);
+      return recall;
+    },
+    list: async () => {
+      const items = await list();
+      held = items.length;
+      return items;
+    },
     ...(tools ? { tools } : {}),
     // Not given up with the run: it is what cleans up.
     dispose: () => inTime('dispose', scope.dispose(), { ...guard, signal: new AbortController().signal }),

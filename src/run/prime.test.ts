@@ -126,6 +126,15 @@ describe('prime', () => {
     });
   });
 
+  it('fails when the memory holds a fact twice, as after a write that was sent again: it takes two of the k places', async () => {
+    const twice = [...items, items[0]];
+    await expect(prime(fakeScope(kept(twice)), facts, bench().options)).rejects.toMatchObject({
+      code: 'memory_extra_items',
+      message: 'the memory holds 3 items where 2 facts were written',
+    });
+    expect(await prime(fakeScope(kept(twice)), facts, bench({ rewrites: true }).options)).toEqual(twice);
+  });
+
   it('does not ask for sources where the backend keeps none', async () => {
     const bare = items.map(({ text }) => ({ text, fact_ids: [] }));
     expect(await prime(fakeScope(kept(bare)), facts, bench({ provenance: false }).options)).toEqual(bare);

@@ -40,7 +40,8 @@ export async function readyInTime(
 /**
  * Writes the facts, waits until they can be found, and reads back what the memory kept. Where a backend keeps what it
  * is given as it is given, a fact that did not come back is a failure: a memory that did not store cannot be measured.
- * Where it rewrites facts it may drop some, but not all of them. What was never written is a failure everywhere.
+ * Where it rewrites facts it may drop some, but not all of them. What was never written is a failure everywhere, and so
+ * is a fact that is there more than once where facts are kept as they are.
  */
 export async function prime(scope: MemoryScope, facts: readonly Fact[], options: PrimeOptions): Promise<StoredItem[]> {
   await scope.write(facts);
@@ -63,5 +64,14 @@ export async function prime(scope: MemoryScope, facts: readonly Fact[], options:
     });
   }
   foreignTo({ facts, capabilities: options.capabilities })(stored);
+  // A write that was sent twice, or what an earlier run left: a fact that is there twice takes two of the k places.
+  if (!rewrites && stored.length > facts.length) {
+    throw new HeamsError(`the memory holds ${stored.length} items where ${facts.length} facts were written`, {
+      code: 'memory_extra_items',
+      expected: 'each fact once',
+      found: `${stored.length} stored items`,
+      hint: 'look whether the memory clears a scope, and whether a write that is sent again is taken twice',
+    });
+  }
   return stored;
 }

@@ -28,12 +28,15 @@ describe('exposure', () => {
     expect(of(passport, 'secret')).toEqual({ stored: true, recalled: false, by: 'provenance' });
   });
 
-  it('finds nothing in what comes from distractors alone', () => {
+  it('believes the text where a memory that rewrites names a distractor as its source', () => {
     const distractor = { id: 'c1.Diet', key: 'Diet', text: 'Diet: none', distractor: true as const };
     const other = held('like RX2019 to look at', 'c1.Diet');
+    const bare = held('Diet: none', 'c1.Diet');
     const input = { sample: { ...sample, facts: [...sample.facts, distractor] }, provenance: true };
     const of = exposures({ ...input, stored: [other], recalls: [recall(other)] });
-    expect(of(health, 'secret')).toEqual({ stored: false, recalled: false, by: 'provenance' });
+    expect(of(health, 'secret')).toEqual({ stored: true, recalled: true, by: 'text' });
+    const none = exposures({ ...input, stored: [bare], recalls: [recall(bare)] });
+    expect(none(health, 'secret')).toEqual({ stored: false, recalled: false, by: 'provenance' });
     const both = held('like RX2019 to look at', 'c1.Diet', 'Health');
     const merged = exposures({ ...input, stored: [both], recalls: [recall(both)] });
     expect(merged(health, 'secret')).toEqual({ stored: true, recalled: true, by: 'provenance' });

@@ -38,12 +38,11 @@ export function exposures(input: ExposureInput): ExposureOf {
 }
 
 function observed(input: Observed): ExposureOf {
-  const distractors = new Set(input.sample.facts.filter((fact) => fact.distractor).map((fact) => fact.id));
-  // What comes from distractors alone holds nothing of the sample, whatever its text looks like.
-  const own = ({ fact_ids: ids }: Held) => ids.length === 0 || ids.some((id) => !distractors.has(id));
-  const stored = traceOf(input.stored.filter(own));
-  const recalled = traceOf(input.recalls.flatMap((recall) => recall.items).filter(own));
-  const withheld = traceOf(input.recalls.flatMap((recall) => recall.withheld ?? []).filter(own));
+  // No distractor holds a value of the sample (haystack.ts sees to it), so an item whose text does came from the sample's
+  // own facts, whatever source a model that rewrote it has named.
+  const stored = traceOf(input.stored);
+  const recalled = traceOf(input.recalls.flatMap((recall) => recall.items));
+  const withheld = traceOf(input.recalls.flatMap((recall) => recall.withheld ?? []));
   return (item, side) => {
     const ids = input.sample.facts.filter((fact) => fact.key === item.key).map((fact) => fact.id);
     const look = (trace: Trace) => {

@@ -168,6 +168,15 @@ describe('recall quality', () => {
     expect(recall_quality.precision).toMatchObject({ numerator: 1, denominator: 3 });
   });
 
+  it('leaves out a memory that names no sources, also where a search of it brought nothing', () => {
+    const nameless = (id: string, items: { text: string; fact_ids: string[] }[]) => ({
+      ...fakeDone({ id, facts, fields, recalls: [{ query: 'q', requested_k: 2, items }] }),
+      stored: [{ text: 'a profile', fact_ids: [] }],
+    });
+    const { recall_quality } = metricsOf([nameless('a', [{ text: 'a profile', fact_ids: [] }]), nameless('b', [])]);
+    expect(recall_quality.recall).toMatchObject({ defined: false });
+  });
+
   it('is undefined where nobody searched, and precision where nothing came', () => {
     expect(metricsOf([fakeDone({ id: 'a', facts, fields })]).recall_quality).toMatchObject({
       recall: { defined: false },

@@ -126,7 +126,11 @@ function countUnsent(counts: Counts, { unsent }: GradedItem): void {
 function countRecall(counts: Counts, record: DoneRecord, grade: CiGrade): void {
   const recalls = record.reply?.recalls ?? [];
   const found = recalls.flatMap(({ items }) => items).filter(({ fact_ids }) => fact_ids.length > 0);
-  const nameless = recalls.some(({ items }) => items.some(({ fact_ids }) => fact_ids.length === 0));
+  // A memory that names nothing of what it holds names nothing when a search brings nothing either: without that, such
+  // a memory would be judged by its empty searches alone.
+  const stored = record.stored ?? [];
+  const holdsNameless = stored.length > 0 && stored.every(({ fact_ids }) => fact_ids.length === 0);
+  const nameless = holdsNameless || recalls.some(({ items }) => items.some(({ fact_ids }) => fact_ids.length === 0));
   if (recalls.length === 0 || nameless) return;
   const keys = new Set(grade.fields.map(({ key }) => key));
   const wanted = new Set(

@@ -44,11 +44,16 @@ export function parseAnswers<V>(
     numbers.map((number) => [
       number,
       settle(
-        objects.filter((object) => typeof object.number !== 'boolean' && Number(object.number) === number),
+        objects.filter((object) => numberOf(object.number) === number),
         shape,
       ),
     ]),
   );
+}
+
+/** A number, or one in quotes. A list or an object is none: `[1]` would count as 1, and some objects cannot be converted. */
+function numberOf(raw: unknown): number | undefined {
+  return typeof raw === 'number' || typeof raw === 'string' ? Number(raw) : undefined;
 }
 
 function settle<V>(all: readonly JsonObject[], shape: AnswerShape<V>): Parsed<V> {

@@ -36,6 +36,11 @@ export interface ServiceScope {
   ask<T>(what: string, request: Request<T>): Promise<T>;
   /** The same for what the service charges for: counted, at a price that nobody here knows. */
   pay<T>(what: string, request: Request<T>): Promise<T>;
+  /**
+   * The same for what must not be done twice: asked again only after a refusal that says that nothing was done. A fact
+   * that is stored twice takes two of the k places of a search.
+   */
+  payOnce<T>(what: string, request: Request<T>): Promise<T>;
   /** From now on requests outlive the run's signal: they clean up. */
   cleaning(): void;
 }
@@ -64,6 +69,8 @@ const LOOKS = 10;
 const EXCERPT = 300;
 const NOT_FOUND = 'memory_not_found';
 
+/** Statuses by which a server says that it has not done what it was asked, and might later. */
+const undone = ({ status }: Refusal): boolean => status === 429 || status === 503;
 const passes = ({ status }: Refusal): boolean =>
   status === undefined || status === 408 || status === 429 || status >= 500;
 
@@ -98,14 +105,16 @@ export function hostedService(spec: ServiceSpec): Service {
     scope(call) {
       let { signal } = call;
       const ask = <T>(what: string, request: Request<T>): Promise<T> =>
-        attempts({ spec, redact, call, signal, what, request });
+        attempts({ spec, redact, call, signal, what, request, again: passes });
+      const paid = async <T>(answer: Promise<T>): Promise<T> => {
+        const given = await answer;
+        call.meter.add(call.stage, { calls: 1, unpriced_calls: 1 });
+        return given;
+      };
       return {
         ask,
-        async pay(what, request) {
-          const answer = await ask(what, request);
-          call.meter.add(call.stage, { calls: 1, unpriced_calls: 1 });
-          return answer;
-        },
+        pay: (what, request) => paid(ask(what, request)),
+        payOnce: (what, request) => paid(attempts({ spec, redact, call, signal, what, request, again: undone })),
         cleaning() {
           signal = new AbortController().signal;
         },
@@ -137,9 +146,11 @@ interface Attempts<T> {
   signal: AbortSignal;
   what: string;
   request: Request<T>;
+  /** After which refusals it is asked again. */
+  again(refusal: Refusal): boolean;
 }
 
-async function attempts<T>({ spec, redact, call, signal, what, request }: Attempts<T>): Promise<T> {
+async function attempts<T>({ spec, redact, call, signal, what, request, again }: Attempts<T>): Promise<T> {
   const { clock } = spec.context;
   let waited = 0;
   for (let attempt = 1; ; attempt++) {
@@ -150,7 +161,7 @@ async function attempts<T>({ spec, redact, call, signal, what, request }: Attemp
       if (error instanceof HeamsError) throw error;
       const refusal = spec.read(error);
       const wait = retryAfterMs(refusal.headers ?? {}, clock.now()) ?? BACKOFF_MS * 2 ** (attempt - 1);
-      if (!passes(refusal) || attempt === ATTEMPTS || waited + wait > PATIENCE_MS) {
+      if (!again(refusal) || attempt === ATTEMPTS || waited + wait > PATIENCE_MS) {
         throw failure({ spec, what, refusal: { ...refusal, text: redact(refusal.text) }, attempt });
       }
       call.meter.add(call.stage, { retries: 1 });

@@ -61,9 +61,15 @@ async function run(tool: string, fixed: Structure, input: Json, options: AgentTo
   const texts =
     reply.texts.length > 0 || reply.structured === undefined ? reply.texts : [JSON.stringify(reply.structured)];
   const content = texts.join('\n');
-  if (reply.failed) return { content: `No result: ${content}` };
-  const items = itemsOf(tool, reply, texts, options);
-  return { content, recall: { query: JSON.stringify(input), items, raw: reply.structured ?? content } };
+  const recallOf = (items: RecallItem[]) => ({
+    query: JSON.stringify(input),
+    items,
+    raw: reply.structured ?? content,
+  });
+  if (!reply.failed) return { content, recall: recallOf(itemsOf(tool, reply, texts, options)) };
+  // An error may repeat what is stored ("did you mean ..."): then the agent knows it, and a defence must see it.
+  const shown = factItems(texts, options);
+  return { content: `No result: ${content}`, ...(shown.length === 0 ? {} : { recall: recallOf(shown) }) };
 }
 
 /**
@@ -71,12 +77,18 @@ async function run(tool: string, fixed: Structure, input: Json, options: AgentTo
  * out; of any other, the facts whose text the reply shows.
  */
 function itemsOf(tool: string, reply: ToolReply, texts: readonly string[], options: AgentToolsOptions): RecallItem[] {
-  const { settings, sources } = options;
+  const { settings } = options;
   const mapped = readable(() => options.read(tool, reply));
   if (mapped && !settings.rewrites) return mapped;
+  const items = factItems(texts, options);
+  return settings.rewrites && items.length === 0 ? [{ text: texts.join('\n'), fact_ids: [] }] : items;
+}
+
+/** The facts whose text is shown: an item each, or, of a system that rewrites, all that is shown as one. */
+function factItems(texts: readonly string[], { settings, sources }: AgentToolsOptions): RecallItem[] {
   const facts = sources.shownIn(texts);
   if (!settings.rewrites) return facts.map(({ id, text }) => ({ text, fact_ids: [id] }));
-  return [{ text: texts.join('\n'), fact_ids: facts.map(({ id }) => id) }];
+  return facts.length === 0 ? [] : [{ text: texts.join('\n'), fact_ids: facts.map(({ id }) => id) }];
 }
 
 /** A reply that is none of the mapping's form: an agent may ask the same tool for something else. */

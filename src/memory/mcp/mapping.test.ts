@@ -160,6 +160,11 @@ describe('a memory file', () => {
       'search: with isolation: argument every tool needs an argument with {{ scope }}, or scopes would mix',
     ],
     [
+      'the scope in the clear tool of a shared server, which would empty the scopes of others',
+      { ...file, isolation: 'argument', clear: { tool: 'forget', arguments: {} } },
+      'clear: with isolation: argument it needs an argument with {{ scope }}, or the items to clear: it would empty the scopes of others',
+    ],
+    [
       'the scope in the tools of the agent',
       { ...file, isolation: 'argument', agent_tools: ['recall'] },
       'agent_tools.0: with isolation: argument every tool needs an argument with {{ scope }}, or scopes would mix',

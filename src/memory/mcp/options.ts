@@ -173,6 +173,10 @@ function checkMapping(settings: Settings, problem: Problem): void {
     problem(['write', 'batch'], '$each_fact needs batch: all');
   if (isolation !== 'argument') return;
   if (!clear) problem(['clear'], 'which tool clears a scope: with isolation: argument nothing else removes it');
+  if (clear && !/\{\{[^}]*\b(?:scope|items?)\b|\$each_item/.test(JSON.stringify(clear.arguments))) {
+    const needs = 'it needs an argument with {{ scope }}, or the items to clear';
+    problem(['clear'], `with isolation: argument ${needs}: it would empty the scopes of others`);
+  }
   const uses = { write: write?.arguments, search: search?.arguments, list: list?.arguments };
   const named = agentTools.map((one, i) => [['agent_tools', i], one.arguments] as const);
   for (const [at, given] of [...Object.entries(uses).map(([key, one]) => [[key], one] as const), ...named]) {

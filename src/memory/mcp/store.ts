@@ -23,8 +23,13 @@ export interface StoreParts {
 
 const never = new AbortController().signal;
 
-/** A fact as templates see it. What it lacks is an empty text. */
-const shown = ({ fact, name }: Written): Variables => ({ session: '', at: '', ...fact, name });
+/** A fact as templates see it. What it lacks is an empty text; that it is a distractor is not for a memory to know. */
+const shown = ({ fact: { distractor: _, ...fact }, name }: Written): Variables => ({
+  session: '',
+  at: '',
+  ...fact,
+  name,
+});
 
 /** One scope on an MCP server, by the mapping of its tools. */
 export class McpStore implements ServiceStore {
