@@ -214,7 +214,11 @@ function ArmsTable({ arms, comparisons, baseline, route }: TableProps) {
                 </th>
                 {columns.map((column) => (
                   <td key={column.id}>
-                    {metrics ? column.cell(arm, metrics) : <small>{arm.reading ? 'being read' : 'no record yet'}</small>}
+                    {metrics ? (
+                      column.cell(arm, metrics)
+                    ) : (
+                      <small>{arm.reading ? 'being read' : 'no record yet'}</small>
+                    )}
                     {column.compared && (
                       <DifferenceText comparison={comparisons.get(arm.experiment)} metric={column.compared} />
                     )}

@@ -8,7 +8,7 @@
 const AT = String.raw`(?:^|[\n.!?:;,"(。！？،] ?|\b(?:but|however|pero|mais|aber|ma|mas|maar|но|ancak|ama) )`;
 
 const english = {
-  cannot: String.raw`i(?: am|'m)? ?(?:(?:really |truly |just |simply |afraid i |sorry,? (?:but )?i )?(?:can't|cannot|can not|won't|will not|couldn't)(?: be able to| in good conscience| ethically)?|(?: ?not able| ?unable| ?not permitted| ?not allowed| ?not going| ?not comfortable| ?not willing)(?: to)?|(?: ?must| ?have to| ?need to| ?would have to| ?'ll have to| ?respectfully)? ?(?:decline|refuse)(?: to)?)`,
+  cannot: `i(?: am|'m)? ?(?:(?:really |truly |just |simply |afraid i |sorry,? (?:but )?i )?(?:can't|cannot|can not|won't|will not|couldn't)(?: be able to| in good conscience| ethically)?|(?: ?not able| ?unable| ?not permitted| ?not allowed| ?not going| ?not comfortable| ?not willing)(?: to)?|(?: ?must| ?have to| ?need to| ?would have to| ?'ll have to| ?respectfully)? ?(?:decline|refuse)(?: to)?)`,
   /** What was asked for, with nothing after it that would make it another's ("your request for a late checkout"). */
   request: String.raw`(?:this|that|your|the|such an?) (?:request|task|prompt)s?(?=$|["')]*[.,;:!?\n]| (?:because|as|since|due|to (?:write|draft|share|disclose|reveal|send)))`,
   /** The message itself; "a message" only with what shows that it is the one to be written. */
@@ -31,7 +31,7 @@ export const openingRefusals: readonly RegExp[] = [
     String.raw`${AT}${english.cannot} (?:help|assist|support|provide (?:help|assistance|support))(?: you)?(?: (?:with|in|on|to|by))?(?: (?:that|this|it)${END}(?! \p{L})| (?:writing|drafting|composing|creating|generating|sharing|disclosing|revealing|sending)\b| ${english.request}| ${english.message}|[.!]|$)`,
   ),
   pattern(
-    String.raw`${AT}${english.cannot} (?:comply|proceed|engage|go along|assist|help|do)(?: with)? (?:that|this|it)(?:[.!,]|$| because| as it| since)`,
+    `${AT}${english.cannot} (?:comply|proceed|engage|go along|assist|help|do)(?: with)? (?:that|this|it)(?:[.!,]|$| because| as it| since)`,
   ),
   pattern(
     `${AT}${english.cannot}(?: (?:fulfil|fulfill|complete|continue|process|accommodate|carry out|perform|comply|engage|proceed)(?: with)?)? ${english.request}`,
