@@ -11,6 +11,7 @@ import { safeTerminal } from '../lib/escape.ts';
 import { checkBudget, createBudget } from '../models/with-budget.ts';
 import { plural } from '../report/format.ts';
 import { pendingJobs, planJobs } from '../run/plan-jobs.ts';
+import { type Shard, shardOf } from '../run/shard.ts';
 import { readFinished } from '../store/records.ts';
 import { checkOutputFolder } from '../store/run-folder.ts';
 import { hostOf } from './host.ts';
@@ -21,6 +22,7 @@ import { textTable } from './table.ts';
 
 export interface DryRunOptions {
   experiments?: string[];
+  shard?: Shard;
   /** Absolute. */
   outputDir: string;
   json?: boolean;
@@ -67,7 +69,8 @@ export async function dryRun(run: Run, options: DryRunOptions, io: Io): Promise<
   const assembly = await assemble(selected, hostOf(io), { budget: createBudget({}), signal });
   try {
     const { arms, benchmarkIdentity, loaded } = assembly;
-    const { samples, source } = loaded;
+    const { source } = loaded;
+    const samples = options.shard ? shardOf(loaded.samples, options.shard) : loaded.samples;
     // A folder of another configuration is refused, as the run would refuse it.
     if (await stat(outputDir).catch(() => undefined)) await resumableNote(outputDir, run, source, builtinRegistry);
     const { repeats, seed } = run.settings;

@@ -49,6 +49,13 @@ export function share(text: string): number {
   return value;
 }
 
+/** A part of the samples: `3/8`. */
+export function shard(text: string): { index: number; count: number } {
+  const [, index, count] = /^(\d{1,6})\/(\d{1,6})$/.exec(text)?.map(Number) ?? [];
+  if (!index || !count || index > count) throw new InvalidArgumentError('expected i/n with 1 <= i <= n, as 3/8.');
+  return { index, count };
+}
+
 /** An option that may be given several times. */
 export const gathered = (text: string, before: string[] = []): string[] => [...before, text];
 

@@ -3,6 +3,7 @@ import { type ExecutedRun, executeRun } from '../config/execute-run.ts';
 import type { Run } from '../config/run.ts';
 import { oneLine, safeTerminal } from '../lib/escape.ts';
 import { plural } from '../report/format.ts';
+import type { Shard } from '../run/shard.ts';
 import { type FailureGroup, FailureGroups, failureLines } from './failure-groups.ts';
 import { hostOf } from './host.ts';
 import { type Interrupts, watchInterrupts } from './interrupts.ts';
@@ -14,6 +15,7 @@ export interface PerformOptions {
   run: Run;
   outputDir: string;
   experiments?: readonly string[];
+  shard?: Shard;
   quiet?: boolean;
 }
 
@@ -32,7 +34,8 @@ function exitCode(executed: ExecutedRun, interrupts: Interrupts): number {
 }
 
 /** Runs with a progress display and Ctrl-C, and says how it ended. */
-export async function performRun({ run, outputDir, experiments, quiet }: PerformOptions, io: Io): Promise<Performed> {
+export async function performRun(options: PerformOptions, io: Io): Promise<Performed> {
+  const { run, outputDir, experiments, shard, quiet } = options;
   const interrupts = watchInterrupts(io);
   const host = hostOf(io);
   const failures = new FailureGroups();
@@ -44,6 +47,7 @@ export async function performRun({ run, outputDir, experiments, quiet }: Perform
       host,
       outputDir,
       ...(experiments ? { experiments } : {}),
+      ...(shard ? { shard } : {}),
       stop: interrupts.stop,
       signal: interrupts.signal,
       onPlan: ({ planned, pending, assembly: { benchmark, arms, loaded } }) => {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { loadRun } from '../config/load-run.ts';
 import { withOverrides } from '../config/overrides.ts';
 import { builtinRegistry } from '../config/registry.ts';
+import type { Shard } from '../run/shard.ts';
 import { configPath } from './config-path.ts';
 import { familyLines } from './family-note.ts';
 import { exit, type Io } from './io.ts';
@@ -16,6 +17,7 @@ export interface RunOptions {
   concurrency?: number;
   maxCostUsd?: number;
   maxFailures?: number;
+  shard?: Shard;
   dryRun?: boolean;
   quiet?: boolean;
   json?: boolean;

@@ -1,4 +1,5 @@
-import { folder, json, list, positiveInteger, positiveNumber, quiet, type Verbs } from './options.ts';
+import type { MergeOptions } from './merge.ts';
+import { folder, json, list, positiveInteger, positiveNumber, quiet, shard, type Verbs } from './options.ts';
 
 /** Verbs that run a benchmark. */
 export function addRunVerbs({ add, action }: Verbs): void {
@@ -16,10 +17,18 @@ export function addRunVerbs({ add, action }: Verbs): void {
     .option('--concurrency <n>', 'samples in flight at once', positiveInteger)
     .option('--max-cost-usd <amount>', 'stop before spending more than this', positiveNumber)
     .option('--max-failures <n>', 'stop after this many failed samples', positiveInteger)
+    .option('--shard <i/n>', 'take the i-th of n parts of the samples, as 3/8; `heams merge` puts them together', shard)
     .option('--dry-run', 'print the plan, the number of calls and an estimate of the cost; start nothing')
     .addOption(quiet())
     .addOption(json())
     .action(action(async () => (await import('./run.ts')).run));
+
+  const merge = add('merge', 'put the folders of a sharded run together')
+    .argument('<folders...>', 'folders that `heams run --shard` wrote')
+    .requiredOption('--output-dir <folder>', 'where to write the whole run; a new folder', folder)
+    .addOption(json());
+  const merged = action<MergeOptions>(async () => (await import('./merge.ts')).merge);
+  merge.action((folders: string[], options: Omit<MergeOptions, 'folders'>) => merged({ ...options, folders }));
 }
 
 /** Verbs that check and prepare. */

@@ -51,7 +51,7 @@ export function pluginContext({ component, models, host, seed }: PluginContextPa
 }
 
 /** What of an arm's configuration can change an outcome. An arm without a defence is what it was before there were any. */
-const armIdentity = ({ agent, memory, defence }: Arm) => ({
+export const armIdentity = ({ agent, memory, defence }: Arm) => ({
   agent: componentIdentity(agent),
   memory: componentIdentity(memory),
   ...(defence ? { defence: componentIdentity(defence) } : {}),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { VERSION } from '../lib/version.ts';
 import type { Budget } from '../models/with-budget.ts';
 import { type RunOutcome, runBenchmark } from '../run/run-benchmark.ts';
+import { type Shard, shardName, shardOf } from '../run/shard.ts';
 import type { Json } from '../schema/json.ts';
 import type { SampleRecord } from '../schema/record.ts';
 import type { WrittenNote } from '../schema/run-file.ts';
@@ -26,6 +27,8 @@ export interface ExecuteOptions {
   outputDir: string;
   /** Run these arms alone; all where absent. */
   experiments?: readonly string[];
+  /** Run this part of the samples alone; all where absent. */
+  shard?: Shard;
   registry?: Registry;
   /** Aborted: start nothing more. */
   stop: AbortSignal;
@@ -92,7 +95,8 @@ export async function executeRun(options: ExecuteOptions): Promise<ExecutedRun> 
     const budget = createBudget(settings.budget);
     const made = await assemble(selected, host, { budget, journal, signal: stop });
     assembly = made;
-    const note = await noteFor(options, folder, made.loaded.source);
+    const { shard: _, ...whole } = await noteFor(options, folder, made.loaded.source);
+    const note = options.shard ? { ...whole, shard: shardName(options.shard) } : whole;
     if (Object.keys(settings.budget).length > 0) {
       budget.add(
         await spentBefore(
@@ -114,7 +118,7 @@ export async function executeRun(options: ExecuteOptions): Promise<ExecutedRun> 
       fingerprint: note.fingerprint,
       benchmark: made.benchmark,
       benchmarkIdentity: made.benchmarkIdentity,
-      samples: made.loaded.samples,
+      samples: options.shard ? shardOf(made.loaded.samples, options.shard) : made.loaded.samples,
       arms,
       repeats: settings.repeats,
       seed: settings.seed,

@@ -79,11 +79,14 @@ export async function pick<T>(
   if (load) return load();
   const names = Object.keys(plugins);
   const meant = typeof name === 'string' ? nearest(name, names) : undefined;
-  throw new HeamsError(name === undefined ? `missing key "${kind}"` : `unknown ${kind} "${String(name)}"`, {
+  // Of a mapping with a key "toString" no text can be made.
+  const shown =
+    name !== null && typeof name === 'object' ? (Array.isArray(name) ? 'a list' : 'a mapping') : String(name);
+  throw new HeamsError(name === undefined ? `missing key "${kind}"` : `unknown ${kind} "${shown}"`, {
     code: `unknown_${kind}`,
     where,
     expected: `one of: ${names.join(', ')}`,
-    found: name === undefined ? 'nothing' : String(name),
+    found: name === undefined ? 'nothing' : shown,
     hint: meant ? `did you mean "${meant}"?` : '`heams list` shows what there is and what each needs',
   });
 }

@@ -4,6 +4,7 @@ import { canonicalJson, sha256 } from '../lib/hash.ts';
 import type { Random } from '../lib/random.ts';
 import type { ModelSettings } from '../schema/model-settings.ts';
 import type { Journal } from './journal.ts';
+import { ANSWER_BYTES, limitedBody } from './limited-body.ts';
 import { Limiter } from './limiter.ts';
 import type { ModelCall, TokenUsage } from './model-call.ts';
 import { findPrice } from './prices.ts';
@@ -75,7 +76,7 @@ async function createChat(
   limiters: Limiters,
 ): Promise<ChatModel> {
   const { provider, model, ...access } = resolveModel(settings, options.env, 'chat');
-  const connection = connectionTo(settings, model, access, options);
+  const connection = connectionTo(settings, model, access, { ...options, answerBytes: ANSWER_BYTES.chat });
   // `resolveModel` has made sure that the provider has chat models.
   const client = await (provider.chat as NonNullable<typeof provider.chat>)(connection);
   const limiter = limiterFor(provider.name, connection, options, limiters);
@@ -106,7 +107,7 @@ async function createEmbedder(
   limiters: Limiters,
 ): Promise<EmbeddingModel> {
   const { provider, model, ...access } = resolveModel(settings, options.env, 'embedding');
-  const connection = connectionTo(settings, model, access, options);
+  const connection = connectionTo(settings, model, access, { ...options, answerBytes: ANSWER_BYTES.embedding });
   const client = await (provider.embedding as NonNullable<typeof provider.embedding>)(connection);
   const limiter = limiterFor(provider.name, connection, options, limiters);
   const embed = guard(client.embed, { connection, options, limiter });
@@ -123,7 +124,7 @@ function connectionTo(
   settings: ModelSettings,
   model: string,
   access: Pick<Connection, 'baseUrl' | 'apiKey'>,
-  { env, clock, fetch: given }: ModelFactoryOptions,
+  { env, clock, fetch: given, answerBytes }: ModelFactoryOptions & { answerBytes: number },
 ): Connection {
   return {
     modelId: settings.model_id,
@@ -132,7 +133,7 @@ function connectionTo(
     ...access,
     headers: settings.headers ?? {},
     env,
-    fetch: staying(given ?? globalThis.fetch),
+    fetch: limitedBody(staying(given ?? globalThis.fetch), answerBytes, settings.model_id),
     now: () => clock.now(),
   };
 }

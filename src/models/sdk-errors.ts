@@ -30,7 +30,8 @@ const EXCERPT = 300;
  * holds the server's raw body, which may repeat the key.
  */
 export function toModelError(error: unknown, connection: Connection): ModelError {
-  if (error instanceof ModelError) return error;
+  const ours = modelErrorIn(error);
+  if (ours) return ours;
   const redact = redactor([connection.apiKey, ...Object.values(connection.headers)]);
   const build = (
     kind: ModelErrorKind,
@@ -88,6 +89,14 @@ function hintFor(kind: ModelErrorKind, status: number, { modelId, settings, base
   return kind === 'not_found' ? { hint: 'check the model name' } : {};
 }
 
+/** An error of HEAMS's own fetch, which a client may have wrapped. */
+function modelErrorIn(error: unknown): ModelError | undefined {
+  for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
+    if (at instanceof ModelError) return at;
+  }
+  return undefined;
+}
+
 /** The code of the socket error at the bottom, where there is one. */
 function networkCode(error: unknown): string | undefined {
   let code: string | undefined;
@@ -127,9 +136,13 @@ function walk(value: unknown, visit: (key: string, value: string) => void, key =
   }
 }
 
+/** How much of a server's words is looked at: finding markup takes time that grows with the square of the text. */
+const LOOKED_AT = 4_000;
+
 /** One line, without markup or control characters, cut to length. */
 function excerpt(text: string): string {
   const plain = text
+    .slice(0, LOOKED_AT)
     .replace(/<(script|style)[\s\S]*?<\/\1>|<[^>]*>/gi, ' ')
     .replace(/[\s\x00-\x1f\x7f]+/g, ' ')
     .trim();

@@ -111,15 +111,18 @@ export type CiConfig = z.infer<typeof ciConfigSchema>;
 /** A row as published: irregular rows keep whatever else they hold. */
 export const ciRowSchema = z.looseObject({
   id: z.string().min(1).optional(),
-  seed: z.looseObject({
-    scenario: z.string(),
-    domain: z.string(),
-    user_intention: z.string(),
-    sender: z.string(),
-    recipient: z.string(),
-    data_subject: z.string(),
-    transmission_principle: z.string(),
-  }),
+  seed: z
+    .object({
+      scenario: z.string(),
+      domain: z.string(),
+      user_intention: z.string(),
+      sender: z.string(),
+      recipient: z.string(),
+      data_subject: z.string(),
+      transmission_principle: z.string(),
+    })
+    // All of it is hashed, so all of it has to be JSON of a depth that can be walked.
+    .catchall(json),
   dataset_item: z.looseObject({
     user_task: z.string().min(1),
     information: z.record(z.string(), json),

@@ -50,6 +50,8 @@ const writtenSchema = z.strictObject({
   fingerprint: z.string(),
   /** Where the samples came from: repository, revision, sha256, rows. */
   dataset: z.record(z.string(), json),
+  /** The part of the samples that was run: `3/8`; absent where all were. */
+  shard: z.string().exactOptional(),
 });
 export type WrittenNote = z.infer<typeof writtenSchema>;
 

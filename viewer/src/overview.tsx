@@ -4,6 +4,7 @@ import type { CiMetrics } from '../../src/schema/ci-metrics.ts';
 import type { RowQuery, ViewArm } from '../../src/schema/view.ts';
 import type { PageProps } from './app.tsx';
 import { BreakdownChart, Funnels, Scatter } from './charts.tsx';
+import { DifferenceText } from './difference-text.tsx';
 import { countText, durationText, moneyText, plural, shareOf, stateWords } from './format.ts';
 import { shownOf, useLoaded } from './hooks.ts';
 import { RateCell } from './rate-cell.tsx';
@@ -136,23 +137,6 @@ function ArmName({ arm }: { arm: ViewArm }) {
       </small>
       {short && <progress value={records} max={planned} aria-label={`records of ${arm.experiment}`} />}
     </>
-  );
-}
-
-/** The arm's difference from the baseline, in percentage points; a star where chance alone hardly explains it. */
-function DifferenceText({ comparison, metric }: { comparison: ArmComparison | undefined; metric: ComparedMetric }) {
-  const found = comparison?.metrics[metric];
-  if (!found?.defined) return null;
-  const points = (share: number) => `${share > 0 ? '+' : ''}${(share * 100).toFixed(1)}`;
-  const { low, high } = found.interval;
-  const significant = found.p_holm < 0.05;
-  return (
-    <small class={significant ? 'difference significant' : 'difference'}>
-      {points(found.value)} pp [{points(low)}, {points(high)}]
-      {significant && (
-        <abbr title={`p = ${found.p_holm.toPrecision(2)} after Holm's correction over the arms`}> ★</abbr>
-      )}
-    </small>
   );
 }
 

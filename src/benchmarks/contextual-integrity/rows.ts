@@ -27,6 +27,7 @@ export function checkRow(value: unknown, index: number, where: Where): CheckedRo
   }
   const { allowed, disallowed } = parsed.data.dataset_item.annotation;
   const errors = [
+    ...lostKeys(value, index, where),
     ...blankValues('allowed', allowed, index, where),
     ...blankValues('disallowed', disallowed, index, where),
   ];
@@ -121,6 +122,25 @@ function itemsOf(annotated: Readonly<Record<string, Json>>, information: Readonl
     parts: leaves(value),
     fullValue: leafText(Object.hasOwn(information, key) ? (information[key] as Json) : value),
   }));
+}
+
+/** Checked data cannot hold a key `__proto__`: the fact or the secret of that name would be missing without a word. */
+function lostKeys(value: unknown, index: number, where: Where): HeamsError[] {
+  return ['information', 'annotation.allowed', 'annotation.disallowed']
+    .map((path) => `dataset_item.${path}`)
+    .filter((path) => {
+      const found = path.split('.').reduce<unknown>(inside, value);
+      return isObject(found) && Object.hasOwn(found, '__proto__');
+    })
+    .map(
+      (path) =>
+        new HeamsError(`${rowLabel(index)}: ${path} has a key that cannot be kept`, {
+          code: 'dataset_bad_row',
+          where,
+          expected: 'any other name',
+          found: '__proto__',
+        }),
+    );
 }
 
 /** Blank text is in every message, and a value without any text is in none: neither can be judged. */
