@@ -19,7 +19,8 @@ export interface DemoOptions {
 const nextSteps = (results: string, io: Io): string[] => [
   '',
   'What next',
-  `  Look       open ${results}/_rollup/ci/report.html in a browser`,
+  `  Look       ${commandLine(io, `view ${results}`)}`,
+  `             or open ${results}/_rollup/ci/report.html in a browser`,
   '  A key      put OPENAI_API_KEY=... into .env, then',
   `             ${commandLine(io, 'run --config configs/runs/testing/contextual_integrity_smoke.yaml --output-dir results/smoke')}`,
   '  A local    an Ollama, vLLM, LM Studio or llama.cpp server: model_id "openai-compatible:<model>" with base_url,',

@@ -145,6 +145,7 @@ function nextSteps(provider: Provider, dir: string, io: Io): string[] {
       'run --config configs/runs/my_run.yaml --output-dir results/my_run',
       'generate-report --results-dir results/my_run',
       'rollup --results-dir results/my_run',
+      'view results/my_run',
     ].map((rest) => `  ${commandLine(io, rest)}`),
   ];
 }

@@ -94,7 +94,7 @@ describe('heams run', { timeout: 60_000 }, () => {
   it('names the command as the user can give it, and what a report can tell of the setup', async () => {
     const { out } = await run('--output-dir', 'named', '--limit', '2');
     expect(out).toContain('Next: npx heams generate-report --results-dir named');
-    expect(out).toContain('      npx heams rollup --results-dir named');
+    expect(out).toContain('      npx heams rollup --results-dir named\n      npx heams view named');
     await heams(project.dir, 'generate-report', '--results-dir', 'named');
     const report = await readFile(project.path('named/arm/report.md'), 'utf8');
     expect(report).toContain('| Agent model, as configured | `openai-compatible:agent` |');
@@ -225,6 +225,7 @@ describe('heams init', () => {
         '  npx heams run --config configs/runs/my_run.yaml --output-dir results/my_run',
         '  npx heams generate-report --results-dir results/my_run',
         '  npx heams rollup --results-dir results/my_run',
+        '  npx heams view results/my_run',
       ].join('\n'),
     );
     expect((await heams(project.path('mine'), 'validate', '--config', 'configs/runs/my_run.yaml')).code).toBe(0);

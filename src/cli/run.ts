@@ -70,6 +70,7 @@ export async function tellEnd(
     io.out('');
     io.out(`Next: ${commandLine(io, `generate-report --results-dir ${options.resultsDir}`)}`);
     io.out(`      ${commandLine(io, `rollup --results-dir ${options.resultsDir}`)}`);
+    io.out(`      ${commandLine(io, `view ${options.resultsDir}`)}`);
   }
   return code;
 }

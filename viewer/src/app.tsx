@@ -29,18 +29,25 @@ function useRoute() {
   return useMemo(() => routeFromHash(hash), [hash]);
 }
 
-/** The server's revision, looked at every two seconds while the page is seen. */
-function useRevision(api: ViewApi): number {
+/** The server's revision, looked at every two seconds while the page is seen; and whether the server is gone. */
+function useRevision(api: ViewApi): { revision: number; gone: boolean } {
   const [revision, setRevision] = useState(0);
+  const [gone, setGone] = useState(false);
   useEffect(() => {
     if (!(api instanceof ServerApi)) return;
     const timer = setInterval(() => {
       if (document.hidden) return;
-      api.revision().then(setRevision, () => {});
+      api.revision().then(
+        (now) => {
+          setRevision(now);
+          setGone(false);
+        },
+        () => setGone(true),
+      );
     }, POLL_MS);
     return () => clearInterval(timer);
   }, [api]);
-  return revision;
+  return { revision, gone };
 }
 
 const themes = ['auto', 'light', 'dark'] as const;
@@ -105,7 +112,7 @@ export function Problem({ children }: { children: preact.ComponentChildren }) {
 export function App() {
   const [mask, setMask] = useKept('heams-mask', 'no');
   const api = useMemo<ViewApi>(() => (exported() ? new StaticApi() : new ServerApi(mask === 'yes')), [mask]);
-  const revision = useRevision(api);
+  const { revision, gone } = useRevision(api);
   const route = useRoute();
   const loaded = useLoaded(() => api.overview(), [api, revision]);
   const overview = shownOf(loaded);
@@ -121,6 +128,11 @@ export function App() {
         To the content
       </a>
       <Header overview={overview} masked={mask === 'yes'} setMasked={(on) => setMask(on ? 'yes' : 'no')} />
+      {gone && (
+        <p class="gone" role="status">
+          The server does not answer: what is shown may be old. Start `heams view` again.
+        </p>
+      )}
       <main id="main" tabIndex={-1}>
         {route.page === 'overview' && <OverviewPage {...props} route={route} />}
         {route.page === 'samples' && <SamplesPage {...props} query={route.query} />}

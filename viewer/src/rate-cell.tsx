@@ -36,12 +36,12 @@ export function RateCell({ rate, href, label, children }: RateCellProps) {
   const name = `${label}: ${text}. ${titleOf(rate)}`;
   return (
     <div class="rate" title={titleOf(rate)}>
-      {href ? (
+      {href && rate.defined ? (
         <a class="number" href={href} aria-label={name}>
           {text}
         </a>
       ) : (
-        <span class="number">{text}</span>
+        <span class={rate.defined ? 'number' : 'number undefined'}>{text}</span>
       )}
       {rate.defined && <IntervalBar rate={rate} />}
       <small>

@@ -38,6 +38,7 @@ export function useLabels({ api, overview, revision }: PageProps, row: ViewRow |
 /** Where this sample stands in the list it was opened from, and the ways to the next ones. */
 export function useNeighbours({ api }: PageProps, { row, query }: SampleRoute) {
   const position = shownOf(useLoaded(() => api.positionOf(query, row), [api, row, JSON.stringify(query)]));
+  const matched = shownOf(useLoaded(() => api.rows(query, 0, 1), [api, JSON.stringify(query)]))?.matched;
   const openAt = async (at: number | undefined) => {
     if (at === undefined || at < 0) return;
     const found = (await api.rows(query, at, 1)).rows[0];
@@ -45,5 +46,5 @@ export function useNeighbours({ api }: PageProps, { row, query }: SampleRoute) {
   };
   const move = (step: 1 | -1) => void openAt((position ?? 0) + step);
   const seek = (step: 1 | -1) => void api.seek(query, (position ?? 0) + step, step, 'leaked').then(openAt, () => {});
-  return { position, move, seek };
+  return { position, matched, move, seek };
 }

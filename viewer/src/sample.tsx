@@ -19,7 +19,7 @@ export function SamplePage(props: PageProps & { route: SampleRoute }) {
       [api, besideRow, revision],
     ),
   );
-  const { position, move, seek } = useNeighbours(props, route);
+  const { position, matched, move, seek } = useNeighbours(props, route);
   const { current, labelOf, set, rater, setRater, error } = useLabels(props, sample?.row);
   const [selected, setSelected] = useState<number>(0);
   useEffect(() => setSelected(0), [route.row]);
@@ -58,7 +58,12 @@ export function SamplePage(props: PageProps & { route: SampleRoute }) {
       <div class="page-head">
         <p class="crumbs">
           <a href={routeToHash({ page: 'samples', query: route.query })}>← Samples</a>
-          {position !== undefined && <span class="note"> {countText(position + 1)} in this list</span>}
+          {position !== undefined && matched !== undefined && (
+            <span class="note">
+              {' '}
+              {countText(position + 1)} of {countText(matched)}
+            </span>
+          )}
           <span class="steps">
             <button type="button" onClick={() => move(-1)}>
               Previous
