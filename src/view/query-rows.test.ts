@@ -123,6 +123,11 @@ describe('a query in a URL', () => {
     );
   });
 
+  it('takes a tag that is called as something that every object has', () => {
+    const query = ask({ tags: { valueOf: ['a'], constructor: ['b', 'c'] } });
+    expect(queryFromParams(queryToParams(query))).toEqual(query);
+  });
+
   it('passes over what makes no sense', () => {
     expect(queryFromParams(new URLSearchParams('leaked=perhaps&sort=colour.up&page=3'))).toEqual(ask({}));
   });

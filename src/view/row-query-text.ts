@@ -21,10 +21,14 @@ export function queryToParams(query: RowQuery): URLSearchParams {
 
 /** The query of URL parameters. Parameters that make no sense are passed over: a URL may be old, or typed by hand. */
 export function queryFromParams(params: URLSearchParams): RowQuery {
-  const tags: Record<string, string[]> = {};
+  // By a map: a tag may be called as something that every object has.
+  const values = new Map<string, string[]>();
   for (const [name, value] of params) {
-    if (name.startsWith(TAG)) tags[name.slice(TAG.length)] = [...(tags[name.slice(TAG.length)] ?? []), value];
+    if (!name.startsWith(TAG)) continue;
+    const tag = name.slice(TAG.length);
+    values.set(tag, [...(values.get(tag) ?? []), value]);
   }
+  const tags = Object.fromEntries(values);
   const flags: Partial<Record<RowFlag, boolean>> = {};
   for (const flag of rowFlags) {
     const said = params.get(flag);

@@ -133,6 +133,9 @@ export function Scatter({ arms }: { arms: readonly ViewArm[] }) {
 const steps = ['items', 'stored', 'recalled', 'disclosed'] as const;
 const stepWords = { items: 'annotated', stored: 'stored', recalled: 'recalled', disclosed: 'disclosed' } as const;
 
+/** Samples with at least one such secret; every sample has annotated and stored ones. */
+const stepFlags = { items: {}, stored: {}, recalled: { recalled: true }, disclosed: { leaked: true } } as const;
+
 /** Where secrets stop: kept by the memory, or by the agent. */
 export function Funnels({ arms }: { arms: readonly ViewArm[] }) {
   return (
@@ -152,7 +155,13 @@ export function Funnels({ arms }: { arms: readonly ViewArm[] }) {
                   <rect class="track" width="100" height="10" />
                   <rect class="bar" width={(100 * secret[step]) / secret.items} height="10" />
                 </svg>
-                <span class="count">{countText(secret[step])}</span>
+                <a
+                  class="count"
+                  href={rowsHash({ experiments: [experiment], flags: stepFlags[step] })}
+                  aria-label={`${experiment}: ${countText(secret[step])} secrets ${stepWords[step]}`}
+                >
+                  {countText(secret[step])}
+                </a>
               </div>
             ))}
           </div>

@@ -55,7 +55,7 @@ export function Filters({
           <label key={tag}>
             {tag.replaceAll('_', ' ')}
             <select
-              value={one(query.tags[tag] ?? [])}
+              value={one((Object.hasOwn(query.tags, tag) ? query.tags[tag] : undefined) ?? [])}
               onChange={(e) => {
                 const { [tag]: _, ...rest } = query.tags;
                 set({ tags: e.currentTarget.value ? { ...rest, [tag]: [e.currentTarget.value] } : rest });
