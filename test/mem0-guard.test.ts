@@ -5,6 +5,7 @@ import { packageRoot } from '../src/lib/shipped.ts';
 import { startLoopback } from './support/loopback-chat.ts';
 import { startLoopbackMem0 } from './support/loopback-mem0.ts';
 import { verbatimExtraction } from './support/mem0-extraction.ts';
+import { namedMem0, nativeSqlite } from './support/native-sqlite.ts';
 import { makeProject, type Project } from './support/project.ts';
 
 /** Writes down every look-up of a name and every connection that is not loopback, and refuses it. */
@@ -116,7 +117,7 @@ await models.close();
 
 const untouched = { network: '', stderr: '', home: [], cwd: [], stdout: '{"stored":12,"recalled":12}\n' };
 
-describe('mem0 with every telemetry switch on', () => {
+describe.skipIf(!nativeSqlite)(namedMem0('mem0 with every telemetry switch on'), () => {
   it('reaches no host, writes nothing and prints nothing (infer: false)', { timeout: 60_000 }, async () => {
     const project = await makeProject();
     expect(await run(project, lifeOf('mem0', {}))).toEqual(untouched);

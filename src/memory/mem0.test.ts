@@ -5,6 +5,7 @@ import { type Loopback, type LoopbackOptions, startLoopback } from '../../test/s
 import { newMessages, verbatimExtraction } from '../../test/support/mem0-extraction.ts';
 import { memoryContract, pool } from '../../test/support/memory-contract.ts';
 import { testFactory } from '../../test/support/model-factory.ts';
+import { namedMem0, nativeSqlite } from '../../test/support/native-sqlite.ts';
 import { fakePluginContext } from '../../test/support/plugin-context.ts';
 import { BudgetError, type EmbeddingModel } from '../contracts/model.ts';
 import { runSample } from '../run/run-sample.ts';
@@ -23,7 +24,9 @@ const exceptions = { empty_text: 'mem0 refuses a blank text' };
 const plain = (file: object = {}, context = fakePluginContext()) =>
   mem0.create(mem0.schema.parse({ backend: 'mem0', ...file }), context);
 
-memoryContract('mem0, infer: false', () => plain(), { capabilities: offline, exceptions });
+describe.skipIf(!nativeSqlite)(namedMem0('mem0'), () => {
+  memoryContract('mem0, infer: false', () => plain(), { capabilities: offline, exceptions });
+});
 
 /** mem0 with a model behind HEAMS's own wrappers that a loopback server plays. */
 async function inferring(server: Loopback, file: object = {}) {
@@ -48,80 +51,83 @@ async function withServer<T>(options: LoopbackOptions, work: (server: Loopback) 
   }
 }
 
-describe('mem0, infer: true, over a loopback model that extracts word for word', () => {
-  let server: Loopback;
-  beforeAll(async () => {
-    server = await startLoopback({ answer: verbatimExtraction });
-  });
-  afterAll(() => server.close());
+describe.skipIf(!nativeSqlite)(
+  namedMem0('mem0, infer: true, over a loopback model that extracts word for word'),
+  () => {
+    let server: Loopback;
+    beforeAll(async () => {
+      server = await startLoopback({ answer: verbatimExtraction });
+    });
+    afterAll(() => server.close());
 
-  const rewriting = { ...offline, rewrites: true, needs_network: true };
-  memoryContract('mem0, a fact an add', () => inferring(server), { capabilities: rewriting, exceptions });
-  memoryContract('mem0, a session an add', () => inferring(server, { add_by: 'session' }), {
-    capabilities: { ...rewriting, provenance: false },
-    exceptions,
-  });
+    const rewriting = { ...offline, rewrites: true, needs_network: true };
+    memoryContract('mem0, a fact an add', () => inferring(server), { capabilities: rewriting, exceptions });
+    memoryContract('mem0, a session an add', () => inferring(server, { add_by: 'session' }), {
+      capabilities: { ...rewriting, provenance: false },
+      exceptions,
+    });
 
-  it('pays for each extraction as a part of priming, and for none in a search', async () => {
-    const call = fakeCall({ stage: 'prime' });
-    const scope = await (await inferring(server)).open('s', call);
-    await scope.write(pool.slice(0, 3));
-    expect(call.spent.prime.calls).toBe(3);
-    expect(call.spent.prime.input_tokens).toBeGreaterThan(10_000);
-    await scope.search('hotel', 2);
-    await scope.dispose();
-    expect(call.spent.prime.calls).toBe(3);
-  });
+    it('pays for each extraction as a part of priming, and for none in a search', async () => {
+      const call = fakeCall({ stage: 'prime' });
+      const scope = await (await inferring(server)).open('s', call);
+      await scope.write(pool.slice(0, 3));
+      expect(call.spent.prime.calls).toBe(3);
+      expect(call.spent.prime.input_tokens).toBeGreaterThan(10_000);
+      await scope.search('hotel', 2);
+      await scope.dispose();
+      expect(call.spent.prime.calls).toBe(3);
+    });
 
-  it('names the fact of every memory that was extracted from it', async () => {
-    const two = (text: string) => [text.split(': ')[0] as string, text];
-    await withServer(
-      {
-        answer: (body) =>
-          JSON.stringify({
-            memory: newMessages(body)
-              .flatMap(two)
-              .map((text, i) => ({ id: String(i), text })),
-          }),
-      },
-      async (halving) => {
-        const scope = await (await inferring(halving)).open('s', fakeCall());
-        await scope.write(pool.slice(0, 2));
-        expect(await scope.list()).toEqual([
-          { text: 'Name', fact_ids: ['f0'] },
-          { text: 'Name: Zoë Müller-Ødegård', fact_ids: ['f0'] },
-          { text: 'CheckInDate', fact_ids: ['f1'] },
-          { text: 'CheckInDate: January 15, 2024', fact_ids: ['f1'] },
-        ]);
-        await scope.dispose();
-      },
-    );
-  });
-
-  it('asks once for a session, and adds its own instructions to the prompt', async () => {
-    const asked: string[] = [];
-    await withServer(
-      {
-        answer: (body) => {
-          asked.push(body.messages.at(-1)?.content ?? '');
-          return verbatimExtraction(body);
+    it('names the fact of every memory that was extracted from it', async () => {
+      const two = (text: string) => [text.split(': ')[0] as string, text];
+      await withServer(
+        {
+          answer: (body) =>
+            JSON.stringify({
+              memory: newMessages(body)
+                .flatMap(two)
+                .map((text, i) => ({ id: String(i), text })),
+            }),
         },
-      },
-      async (listening) => {
-        const file = { add_by: 'session', custom_instructions: 'Keep dates.' };
-        const scope = await (await inferring(listening, file)).open('s', fakeCall());
-        const at = (session: string) => (fact: (typeof pool)[number]) => ({ ...fact, session });
-        await scope.write([...pool.slice(0, 2).map(at('one')), ...pool.slice(2, 4).map(at('two'))]);
-        expect(asked.length).toBe(2);
-        expect(asked[0]).toContain('## Custom Instructions\nKeep dates.');
-        expect((await scope.list()).length).toBe(4);
-        await scope.dispose();
-      },
-    );
-  });
-});
+        async (halving) => {
+          const scope = await (await inferring(halving)).open('s', fakeCall());
+          await scope.write(pool.slice(0, 2));
+          expect(await scope.list()).toEqual([
+            { text: 'Name', fact_ids: ['f0'] },
+            { text: 'Name: Zoë Müller-Ødegård', fact_ids: ['f0'] },
+            { text: 'CheckInDate', fact_ids: ['f1'] },
+            { text: 'CheckInDate: January 15, 2024', fact_ids: ['f1'] },
+          ]);
+          await scope.dispose();
+        },
+      );
+    });
 
-describe('mem0 when a model fails', () => {
+    it('asks once for a session, and adds its own instructions to the prompt', async () => {
+      const asked: string[] = [];
+      await withServer(
+        {
+          answer: (body) => {
+            asked.push(body.messages.at(-1)?.content ?? '');
+            return verbatimExtraction(body);
+          },
+        },
+        async (listening) => {
+          const file = { add_by: 'session', custom_instructions: 'Keep dates.' };
+          const scope = await (await inferring(listening, file)).open('s', fakeCall());
+          const at = (session: string) => (fact: (typeof pool)[number]) => ({ ...fact, session });
+          await scope.write([...pool.slice(0, 2).map(at('one')), ...pool.slice(2, 4).map(at('two'))]);
+          expect(asked.length).toBe(2);
+          expect(asked[0]).toContain('## Custom Instructions\nKeep dates.');
+          expect((await scope.list()).length).toBe(4);
+          await scope.dispose();
+        },
+      );
+    });
+  },
+);
+
+describe.skipIf(!nativeSqlite)(namedMem0('mem0 when a model fails'), () => {
   it.each([
     ['no JSON', 'I would rather not.', {}, 'memory_unreadable_extraction'],
     ['half an answer', { text: '{"memory":[]}', finishReason: 'length' }, {}, 'memory_unreadable_extraction'],
@@ -181,7 +187,7 @@ describe('mem0 when a model fails', () => {
   });
 });
 
-describe('mem0', () => {
+describe.skipIf(!nativeSqlite)(namedMem0('mem0'), () => {
   /** One direction for each text, so that a query can point away from all of them. */
   const compass: EmbeddingModel = {
     id: 'test:compass',
