@@ -4,10 +4,7 @@ import type { ResultsIndex } from './results-index.ts';
 
 /** What the primary judge said of a labelled item, as a label; nothing where it is open or was never asked. */
 async function judgesLabel(label: ViewLabel, index: ResultsIndex): Promise<string | undefined> {
-  const row = index.rows.find(
-    ({ experiment, sample_id, repeat }) =>
-      experiment === label.experiment && sample_id === label.sample_id && repeat === label.repeat,
-  );
+  const row = index.rowOf(label);
   if (!row) return undefined;
   const arm = index.armOf(row.row);
   const shown = arm.viewer?.sample(await arm.record(row.row));

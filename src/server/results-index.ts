@@ -136,6 +136,22 @@ export class ResultsIndex implements RowTable {
     return text;
   }
 
+  /** By tag name, the values that occur, sorted. */
+  tagValues(): Record<string, string[]> {
+    const values = new Map<string, Set<string>>();
+    for (const tags of this.tags.values()) {
+      for (const [name, value] of Object.entries(tags)) values.set(name, (values.get(name) ?? new Set()).add(value));
+    }
+    return Object.fromEntries([...values].map(([name, own]) => [name, [...own].sort()]));
+  }
+
+  /** The row of a record; nothing where there is none. */
+  rowOf({ experiment, sample_id, repeat }: Pick<ViewRow, 'experiment' | 'sample_id' | 'repeat'>): ViewRow | undefined {
+    return this.rows.find(
+      (row) => row.sample_id === sample_id && row.experiment === experiment && row.repeat === repeat,
+    );
+  }
+
   armOf(row: number): ArmIndex {
     const arm = this.armOfRow[row];
     if (arm) return arm;

@@ -56,13 +56,6 @@ export class ServerView implements ViewApi {
 
   async overview(): Promise<Overview> {
     const { index, live, mask } = this.options;
-    const tags = new Map<string, Set<string>>();
-    for (const row of index.rows) {
-      for (const [name, value] of Object.entries(row.tags)) {
-        const values = tags.get(name) ?? new Set();
-        tags.set(name, values.add(value));
-      }
-    }
     const arms = await Promise.all(index.list().map((arm) => this.arm(arm)));
     return {
       version: 1,
@@ -72,7 +65,7 @@ export class ServerView implements ViewApi {
       masked: mask,
       live,
       arms,
-      tags: Object.fromEntries([...tags].map(([name, values]) => [name, [...values].sort()])),
+      tags: index.tagValues(),
       unreadable: index.unreadable(),
     };
   }
@@ -147,11 +140,7 @@ export class ServerView implements ViewApi {
   async setLabel(change: LabelChange): Promise<ViewLabels> {
     const { labels, clock, index } = this.options;
     if (!labels) throw new HeamsError('labels cannot be set here', { code: 'view_read_only' });
-    const known = index.rows.some(
-      (row) =>
-        row.experiment === change.experiment && row.sample_id === change.sample_id && row.repeat === change.repeat,
-    );
-    if (!known) throw new HeamsError('there is no such record', { code: 'view_no_row' });
+    if (!index.rowOf(change)) throw new HeamsError('there is no such record', { code: 'view_no_row' });
     await labels.set(change, new Date(clock.now()).toISOString());
     index.revision += 1;
     return this.labels();

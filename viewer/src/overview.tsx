@@ -1,120 +1,13 @@
 import { useMemo } from 'preact/hooks';
-import type { ArmComparison, ComparedMetric } from '../../src/schema/ci-comparison.ts';
-import type { CiMetrics } from '../../src/schema/ci-metrics.ts';
-import type { RowQuery, ViewArm } from '../../src/schema/view.ts';
+import type { ArmComparison } from '../../src/schema/ci-comparison.ts';
+import type { ViewArm } from '../../src/schema/view.ts';
 import type { PageProps } from './app.tsx';
+import { columns, rowsOf } from './arm-columns.tsx';
 import { BreakdownChart, Funnels, Scatter } from './charts.tsx';
 import { DifferenceText } from './difference-text.tsx';
-import { countText, durationText, moneyText, plural, shareOf, stateWords } from './format.ts';
+import { countText, plural, stateWords } from './format.ts';
 import { shownOf, useLoaded } from './hooks.ts';
-import { RateCell } from './rate-cell.tsx';
-import { go, type Route, rowsHash } from './route.ts';
-
-interface Column {
-  id: string;
-  title: string;
-  hint: string;
-  /** For sorting; a rate is best where it is low or high. */
-  value(metrics: CiMetrics): number | undefined;
-  cell(arm: ViewArm, metrics: CiMetrics): preact.ComponentChildren;
-  compared?: ComparedMetric;
-}
-
-const rowsOf = ({ experiment }: ViewArm, query: Partial<RowQuery> = {}) =>
-  rowsHash({ experiments: [experiment], ...query });
-const leaks = (arm: ViewArm) => rowsOf(arm, { flags: { leaked: true }, sort: 'leaked', descending: true });
-const uncovered = (arm: ViewArm) => rowsOf(arm, { sort: 'communicated' });
-
-const cost = ({ usage }: CiMetrics) => Object.values(usage).reduce((sum, stage) => sum + stage.cost_usd, 0);
-
-const columns: readonly Column[] = [
-  {
-    id: 'leakage',
-    title: 'Leakage, per scenario',
-    hint: 'samples with at least one leaked secret, of all judged samples: lower is better',
-    compared: 'leakage.per_scenario',
-    value: (m) => shareOf(m.leakage.per_scenario),
-    cell: (arm, m) => <RateCell rate={m.leakage.per_scenario} href={leaks(arm)} label="leakage per scenario" />,
-  },
-  {
-    id: 'leakage_overall',
-    title: 'Leakage, overall',
-    hint: 'leaked secrets of all judged secrets',
-    compared: 'leakage.overall',
-    value: (m) => shareOf(m.leakage.overall),
-    cell: (arm, m) => <RateCell rate={m.leakage.overall} href={leaks(arm)} label="leakage overall" />,
-  },
-  {
-    id: 'leakage_adjusted',
-    title: 'Leakage, adjusted',
-    hint: 'leakage per scenario over the helpful samples alone',
-    compared: 'leakage.adjusted',
-    value: (m) => shareOf(m.leakage.adjusted),
-    cell: (arm, m) => <RateCell rate={m.leakage.adjusted} href={leaks(arm)} label="adjusted leakage" />,
-  },
-  {
-    id: 'coverage',
-    title: 'Coverage, overall',
-    hint: 'communicated fields of all judged fields: higher is better',
-    compared: 'coverage.overall',
-    value: (m) => shareOf(m.coverage.overall),
-    cell: (arm, m) => <RateCell rate={m.coverage.overall} href={uncovered(arm)} label="coverage overall" />,
-  },
-  {
-    id: 'coverage_scenario',
-    title: 'Coverage, per scenario',
-    hint: 'mean over samples of the communicated share of their fields',
-    compared: 'coverage.per_scenario',
-    value: (m) => shareOf(m.coverage.per_scenario),
-    cell: (arm, m) => <RateCell rate={m.coverage.per_scenario} href={uncovered(arm)} label="coverage per scenario" />,
-  },
-  {
-    id: 'coverage_adjusted',
-    title: 'Coverage, adjusted',
-    hint: 'coverage per scenario over the helpful samples alone',
-    value: (m) => shareOf(m.coverage.adjusted),
-    cell: (arm, m) => <RateCell rate={m.coverage.adjusted} href={uncovered(arm)} label="adjusted coverage" />,
-  },
-  {
-    id: 'helpful',
-    title: 'Helpful',
-    hint: 'samples whose message scores at or above the threshold',
-    compared: 'helpfulness',
-    value: (m) => shareOf(m.helpfulness),
-    cell: (arm, m) => <RateCell rate={m.helpfulness} href={rowsOf(arm, { sort: 'helpfulness' })} label="helpful" />,
-  },
-  {
-    id: 'exposure',
-    title: 'Secrets recalled',
-    hint: 'secrets that reached the agent, of those known to be stored',
-    value: (m) => shareOf(m.exposure.secret.recalled_given_stored),
-    cell: (arm, m) => (
-      <RateCell
-        rate={m.exposure.secret.recalled_given_stored}
-        href={rowsOf(arm, { flags: { recalled: true } })}
-        label="secrets recalled"
-      />
-    ),
-  },
-  {
-    id: 'cost',
-    title: 'Cost, USD',
-    hint: 'over all calls with a known price',
-    value: cost,
-    cell: (arm, m) => <a href={rowsOf(arm, { sort: 'cost', descending: true })}>{moneyText(cost(m))}</a>,
-  },
-  {
-    id: 'time',
-    title: 'Time, median',
-    hint: 'of one sample, from its opening to its record',
-    value: (m) => m.time.total?.median_ms,
-    cell: (arm, m) => (
-      <a href={rowsOf(arm, { sort: 'time', descending: true })}>
-        {m.time.total ? durationText(m.time.total.median_ms) : 'unknown'}
-      </a>
-    ),
-  },
-];
+import { go, type Route } from './route.ts';
 
 function ArmName({ arm }: { arm: ViewArm }) {
   const { planned, records, state, metrics } = arm;
