@@ -2,9 +2,11 @@ import { z } from 'zod';
 import type { CallContext, Clock } from '../contracts/call.ts';
 import type { MemoryPlugin, PluginContext } from '../contracts/plugin.ts';
 import { isBareUrl } from '../lib/bare-url.ts';
-import { envVariable, fillReferences, referencesIn } from '../lib/env-references.ts';
+import { referencesIn } from '../lib/env-references.ts';
 import { HeamsError } from '../lib/errors.ts';
+import { filledHeaders, headerRequirements } from '../lib/headers.ts';
 import { redactor } from '../models/redact.ts';
+import { headersSchema } from '../schema/headers.ts';
 import type { Json } from '../schema/json.ts';
 import {
   MEMORY_PROTOCOL,
@@ -31,7 +33,7 @@ const schema = z.strictObject({
       'no user, password, query or fragment in it; put a key into headers, as a reference',
     ),
   /** Sent with every request; `${NAME}` stands for an environment variable. */
-  headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'the name of a header'), z.string()).default({}),
+  headers: headersSchema,
   /** What the memory is, as it must say itself: it decides how its answers are read. */
   rewrites: z.boolean().default(false),
   provenance: z.boolean().default(true),
@@ -62,24 +64,12 @@ export const http: MemoryPlugin<HttpMemoryOptions> = {
     honours_k,
     ...(version === undefined ? {} : { version }),
   }),
-  requires: ({ url, headers }) => [
-    { kind: 'server', url, path: ['url'] },
-    ...Object.entries(headers).flatMap(([header, value]) =>
-      referencesIn(value).map((name) => ({
-        kind: 'variable' as const,
-        name,
-        path: ['headers', header],
-        role: `the header "${header}" of a memory`,
-      })),
-    ),
-  ],
+  requires: ({ url, headers }) => [{ kind: 'server', url, path: ['url'] }, ...headerRequirements(headers, 'a memory')],
   create,
 };
 
 async function create(options: HttpMemoryOptions, { clock, env }: PluginContext) {
-  const headers = Object.fromEntries(
-    Object.entries(options.headers).map(([header, value]) => [header, filled(header, value, env)]),
-  );
+  const headers = filledHeaders(options.headers, env);
   const { url, timeout_s: timeoutS, retries } = options;
   const redact = redactor(Object.values(headers));
   const client = new MemoryClient({ url, headers, timeoutS, retries, clock, redact });
@@ -110,17 +100,6 @@ async function create(options: HttpMemoryOptions, { clock, env }: PluginContext)
       }
       return store;
     },
-  });
-}
-
-function filled(header: string, value: string, env: PluginContext['env']): string {
-  const missing = referencesIn(value).find((name) => envVariable(env, name) === undefined);
-  if (missing === undefined) return fillReferences(value, env);
-  throw new HeamsError(`the header "${header}" needs ${missing}`, {
-    code: 'missing_variable',
-    expected: `${missing} in the environment or in a .env file here`,
-    found: 'nothing',
-    hint: `set ${missing}`,
   });
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Requirement, TemplateUse } from '../../contracts/plugin.ts';
 import { isBareUrl } from '../../lib/bare-url.ts';
 import { referencesIn } from '../../lib/env-references.ts';
+import { headersSchema } from '../../schema/headers.ts';
 import { json } from '../../schema/json.ts';
 import { namingShape } from '../../schema/naming.ts';
 import { searchShape } from '../options.ts';
@@ -88,7 +89,7 @@ const shape = z.strictObject({
     .url({ protocol: /^https?$/, error: 'a URL with http or https' })
     .refine(isBareUrl, 'no user, password or fragment in it; put a key into headers, as a reference')
     .optional(),
-  headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'the name of a header'), z.string()).default({}),
+  headers: headersSchema,
   /** What keeps scopes apart: a process for each, or an argument of the tools. */
   isolation: z.enum(['process', 'argument']).optional(),
   /** With `isolation: process`: a process takes another scope once it was cleared and, asked again, holds nothing. */
