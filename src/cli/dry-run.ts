@@ -1,14 +1,12 @@
 import { stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { assemble } from '../config/assemble.ts';
-import { checkCache } from '../config/check-cache.ts';
-import { checkModels, modelUses } from '../config/check-models.ts';
-import { checkRequirements } from '../config/check-requirements.ts';
+import { checkRun } from '../config/check-run.ts';
 import { builtinRegistry } from '../config/registry.ts';
 import type { Run } from '../config/run.ts';
 import { resumableNote } from '../config/written-config.ts';
 import { safeTerminal } from '../lib/escape.ts';
-import { checkBudget, createBudget } from '../models/with-budget.ts';
+import { createBudget } from '../models/with-budget.ts';
 import { plural } from '../report/format.ts';
 import { pendingJobs, planJobs } from '../run/plan-jobs.ts';
 import { type Shard, shardOf } from '../run/shard.ts';
@@ -40,13 +38,7 @@ interface Plan {
 
 /** Everything that a run would refuse before it starts, and that can be told without starting it. */
 async function checkStart(run: Run, outputDir: string, io: Io): Promise<void> {
-  checkModels(run, io.env);
-  checkRequirements(run, io.env);
-  checkBudget(
-    modelUses(run).map((use) => use.settings),
-    run.settings.budget,
-  );
-  await checkCache(run);
+  await checkRun(run, io.env);
   await checkOutputFolder(outputDir);
 }
 

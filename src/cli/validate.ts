@@ -1,11 +1,10 @@
 import { assemble } from '../config/assemble.ts';
-import { checkCache } from '../config/check-cache.ts';
-import { checkModels, modelUses } from '../config/check-models.ts';
-import { checkRequirements } from '../config/check-requirements.ts';
+import { modelUses } from '../config/check-models.ts';
+import { checkRun } from '../config/check-run.ts';
 import { loadRun } from '../config/load-run.ts';
 import { builtinRegistry } from '../config/registry.ts';
 import { safeTerminal } from '../lib/escape.ts';
-import { checkBudget, createBudget } from '../models/with-budget.ts';
+import { createBudget } from '../models/with-budget.ts';
 import { configPath } from './config-path.ts';
 import { hostOf } from './host.ts';
 import { exit, type Io } from './io.ts';
@@ -14,13 +13,7 @@ import { poolNotes } from './pool-notes.ts';
 /** `heams validate`: configs, prompts, models, keys and dataset, without spending anything. */
 export async function validate(options: { config: string; json?: boolean }, io: Io): Promise<number> {
   const run = await loadRun(configPath(options.config, io.cwd), builtinRegistry);
-  checkModels(run, io.env);
-  checkRequirements(run, io.env);
-  checkBudget(
-    modelUses(run).map((use) => use.settings),
-    run.settings.budget,
-  );
-  await checkCache(run);
+  await checkRun(run, io.env);
   const assembly = await assemble(run, hostOf(io), { budget: createBudget({}), signal: new AbortController().signal });
   try {
     const { samples, source } = assembly.loaded;

@@ -9,9 +9,7 @@ import type { SampleRecord } from '../schema/record.ts';
 import type { WrittenNote } from '../schema/run-file.ts';
 import { RunFolder } from '../store/run-folder.ts';
 import { type Assembly, assemble, type Host } from './assemble.ts';
-import { checkCache } from './check-cache.ts';
-import { checkModels, modelUses } from './check-models.ts';
-import { checkRequirements } from './check-requirements.ts';
+import { checkRun } from './check-run.ts';
 import { fingerprintOf, runIdentity } from './identity.ts';
 import { builtinRegistry, type Registry } from './registry.ts';
 import type { Run } from './run.ts';
@@ -78,14 +76,8 @@ export async function executeRun(options: ExecuteOptions): Promise<ExecutedRun> 
   const { run, host, outputDir, stop, signal } = options;
   const { settings } = run;
   const selected: Run = { ...run, arms: run.arms.filter((arm) => options.experiments?.includes(arm.name) ?? true) };
-  checkModels(selected, host.env);
-  checkRequirements(selected, host.env);
-  const { checkBudget, createBudget } = await import('../models/with-budget.ts');
-  checkBudget(
-    modelUses(selected).map((use) => use.settings),
-    settings.budget,
-  );
-  await checkCache(selected);
+  await checkRun(selected, host.env);
+  const { createBudget } = await import('../models/with-budget.ts');
   const { createJournal } = await import('../models/journal.ts');
   const journal = createJournal(join(outputDir, JOURNAL_FOLDER));
   const folder = await RunFolder.open(outputDir, new Date(host.clock.now()).toISOString());

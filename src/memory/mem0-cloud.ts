@@ -4,7 +4,7 @@ import { HeamsError, messageOf } from '../lib/errors.ts';
 import type { Json } from '../schema/json.ts';
 import { namingShape } from '../schema/naming.ts';
 import type { Fact } from '../schema/record.ts';
-import { hostedIdentity, hostedNeeds, hostedShape } from './hosted/options.ts';
+import { hostedCapabilities, hostedIdentity, hostedNeeds, hostedShape } from './hosted/options.ts';
 import { hostedService, type Service, type ServiceScope, unlessMissing } from './hosted/service.ts';
 import { addBySchema, addsOf, inWrittenOrder, storedOf } from './mem0ai/adds.ts';
 import { type Added, type Connect, loadMem0Client, MEM0_URL, Mem0Refusal, mem0Client } from './mem0ai/client.ts';
@@ -62,15 +62,10 @@ async function create(options: Mem0CloudOptions, context: PluginContext) {
   return serviceBackend({
     name: 'mem0_cloud',
     topK: options.top_k,
-    capabilities: {
-      stores: true,
+    capabilities: hostedCapabilities(options, {
       rewrites: options.infer,
       provenance: (options.add_by ?? 'fact') === 'fact',
-      honours_k: true,
-      needs_network: true,
-      needs_key: true,
-      ...(options.max_concurrency === undefined ? {} : { max_concurrency: options.max_concurrency }),
-    },
+    }),
     clock: context.clock,
     pollMs: options.poll_interval_s * 1000,
     async open(scopeId, call) {

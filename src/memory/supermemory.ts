@@ -5,7 +5,7 @@ import { loadPackage } from '../lib/optional-package.ts';
 import type { Json } from '../schema/json.ts';
 import { namingShape } from '../schema/naming.ts';
 import type { Fact, StoredItem } from '../schema/record.ts';
-import { hostedIdentity, hostedNeeds, hostedShape } from './hosted/options.ts';
+import { hostedCapabilities, hostedIdentity, hostedNeeds, hostedShape } from './hosted/options.ts';
 import { hostedService, type Refusal, type Service, type ServiceScope, unlessMissing } from './hosted/service.ts';
 import { type ServiceStore, serviceBackend } from './service-backend.ts';
 
@@ -61,15 +61,7 @@ async function create(options: SupermemoryOptions, context: PluginContext) {
   return serviceBackend({
     name: 'supermemory',
     topK: options.top_k,
-    capabilities: {
-      stores: true,
-      rewrites: true,
-      provenance: true,
-      honours_k: true,
-      needs_network: true,
-      needs_key: true,
-      ...(options.max_concurrency === undefined ? {} : { max_concurrency: options.max_concurrency }),
-    },
+    capabilities: hostedCapabilities(options, { rewrites: true, provenance: true }),
     clock: context.clock,
     pollMs: options.poll_interval_s * 1000,
     async open(scopeId, call) {

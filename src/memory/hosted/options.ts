@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { MemoryCapabilities } from '../../contracts/memory.ts';
 import type { Requirement } from '../../contracts/plugin.ts';
 import { modelSettingsShape } from '../../schema/model-settings.ts';
 
@@ -37,6 +38,19 @@ export function hostedNeeds(
     { kind: 'server', url: options.base_url ?? url, path: ['base_url'] },
   ];
 }
+
+/** What every hosted system is; whether it rewrites facts and names them is its own to say. */
+export const hostedCapabilities = (
+  { max_concurrency }: HostedOptions,
+  own: Pick<MemoryCapabilities, 'rewrites' | 'provenance'>,
+): MemoryCapabilities => ({
+  stores: true,
+  ...own,
+  honours_k: true,
+  needs_network: true,
+  needs_key: true,
+  ...(max_concurrency === undefined ? {} : { max_concurrency }),
+});
 
 const transport: readonly string[] = ['name', 'description', ...Object.keys(hostedShape('KEY'))];
 
