@@ -3,11 +3,11 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { CallContext, Clock } from '../contracts/call.ts';
 import { HeamsError, messageOf } from '../lib/errors.ts';
 import { excerpt } from '../lib/excerpt.ts';
-import { linkedAbort } from '../lib/linked-abort.ts';
 import { sleepOn } from '../lib/on-abort.ts';
 import type { Random } from '../lib/random.ts';
 import { retryAfterMs } from '../lib/retry-after.ts';
 import { VERSION } from '../lib/version.ts';
+import { withinTime } from '../lib/within-time.ts';
 import { Limiter } from '../models/limiter.ts';
 import type { Received, Transport } from './remote-client.ts';
 import { MAX_REPLY_BYTES, noAnswer, parseReply, tooLarge } from './remote-errors.ts';
@@ -44,9 +44,12 @@ export function httpTransport(options: HttpTransportOptions): Transport {
   async function attempt(body: string, call: CallContext): Promise<Received> {
     const slot = await limiter.acquire(call.signal);
     try {
-      const response = await inTime(options, call.signal, (signal) =>
-        post(send, body, { options, signal, agent: connections }),
-      );
+      const response = await withinTime((signal) => post(send, body, { options, signal, agent: connections }), {
+        seconds: options.timeoutS,
+        clock: options.clock,
+        signal: call.signal,
+        late: () => noAnswer(options.name, options.timeoutS),
+      });
       const received = { value: read(response, options) };
       slot.release('answered');
       return received;
@@ -103,29 +106,6 @@ class PassingError extends HeamsError {
     return new HeamsError(`${this.message} (${story})`, { code, hint });
   }
 }
-
-/** Runs one attempt under the deadline, which ends it down to its socket. */
-async function inTime<T>(
-  { name, timeoutS, clock }: HttpTransportOptions,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const own = linkedAbort(signal);
-  const timer = new AbortController();
-  clock.sleep(timeoutS * 1000, timer.signal).then(
-    () => own.abort(noAnswer(name, timeoutS)),
-    () => {},
-  );
-  try {
-    return await work(own.signal);
-  } finally {
-    timer.abort(DONE);
-    own.release();
-  }
-}
-
-/** Made once: an abort without a reason builds an error with a stack. */
-const DONE = new Error('the request is over');
 
 interface HttpResponse {
   status: number;

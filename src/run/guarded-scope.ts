@@ -2,7 +2,7 @@ import type { CallContext, Clock } from '../contracts/call.ts';
 import type { MemoryBackend, MemoryCapabilities, MemoryScope } from '../contracts/memory.ts';
 import { abortable } from '../lib/abortable.ts';
 import { HeamsError } from '../lib/errors.ts';
-import { linkedAbort } from '../lib/linked-abort.ts';
+import { withinTime } from '../lib/within-time.ts';
 import type { Fact, Recall, StoredItem } from '../schema/record.ts';
 
 export interface ScopeGuard {
@@ -16,26 +16,17 @@ export interface ScopeGuard {
 }
 
 /** What a memory gives in time; a memory that answers after its deadline is a failure, whatever it says then. */
-export async function inTime<T>(
+export function inTime<T>(
   what: string,
   answer: Promise<T>,
   { timeoutS, clock, signal }: Pick<ScopeGuard, 'timeoutS' | 'clock' | 'signal'>,
 ): Promise<T> {
-  const timer = linkedAbort(signal);
-  const late = clock.sleep(timeoutS * 1000, timer.signal).then(() => {
-    throw new HeamsError(`the memory did not answer within ${timeoutS} s: ${what}`, {
+  const late = () =>
+    new HeamsError(`the memory did not answer within ${timeoutS} s: ${what}`, {
       code: 'memory_timeout',
       hint: 'raise memory_timeout_s in the run file, or look at the memory service',
     });
-  });
-  late.catch(() => undefined);
-  answer.catch(() => undefined);
-  try {
-    return await abortable(Promise.race([answer, late]), signal);
-  } finally {
-    timer.abort(new Error('answered'));
-    timer.release();
-  }
+  return withinTime(() => answer, { seconds: timeoutS, clock, signal, late });
 }
 
 /**

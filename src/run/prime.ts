@@ -1,7 +1,7 @@
 import type { Clock } from '../contracts/call.ts';
 import type { MemoryBackend, MemoryScope } from '../contracts/memory.ts';
 import { HeamsError } from '../lib/errors.ts';
-import { linkedAbort } from '../lib/linked-abort.ts';
+import { withinTime } from '../lib/within-time.ts';
 import type { Fact, StoredItem } from '../schema/record.ts';
 import { foreignTo } from './guarded-scope.ts';
 
@@ -13,28 +13,16 @@ export interface PrimeOptions {
 }
 
 /** Waits until what was written can be found; a memory that is not readable in time is a failure, not an empty one. */
-export async function readyInTime(
+export function readyInTime(
   scope: Pick<MemoryScope, 'ready'>,
   { readyTimeoutS, clock, signal }: Omit<PrimeOptions, 'capabilities'>,
 ): Promise<void> {
-  const wait = linkedAbort(signal);
-  const timer = linkedAbort(signal);
-  const late = clock.sleep(readyTimeoutS * 1000, timer.signal).then(() => {
-    const error = new HeamsError(`the memory was not readable ${readyTimeoutS} s after writing`, {
+  const late = () =>
+    new HeamsError(`the memory was not readable ${readyTimeoutS} s after writing`, {
       code: 'memory_not_ready',
       hint: 'raise memory_ready_timeout_s in the run file, or look at the memory service',
     });
-    wait.abort(error);
-    throw error;
-  });
-  try {
-    await Promise.race([scope.ready(wait.signal), late]);
-  } finally {
-    timer.abort(new Error('ready'));
-    late.catch(() => undefined);
-    wait.release();
-    timer.release();
-  }
+  return withinTime((wait) => scope.ready(wait), { seconds: readyTimeoutS, clock, signal, late });
 }
 
 /**

@@ -1,10 +1,10 @@
-import type { CallContext, Clock } from '../../contracts/call.ts';
+import type { CallContext } from '../../contracts/call.ts';
 import type { PluginContext } from '../../contracts/plugin.ts';
 import { envVariable } from '../../lib/env-references.ts';
 import { HeamsError } from '../../lib/errors.ts';
-import { linkedAbort } from '../../lib/linked-abort.ts';
 import { sleepOn } from '../../lib/on-abort.ts';
 import { retryAfterMs } from '../../lib/retry-after.ts';
+import { withinTime } from '../../lib/within-time.ts';
 import { redactor } from '../../models/redact.ts';
 import type { HostedOptions } from './options.ts';
 
@@ -155,7 +155,8 @@ async function attempts<T>({ spec, redact, call, signal, what, request, again }:
   let waited = 0;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await withDeadline(request, { clock, timeoutS: spec.options.timeout_s, signal });
+      const late = () => new LateAnswer(`no answer within ${spec.options.timeout_s} s`);
+      return await withinTime(request, { seconds: spec.options.timeout_s, clock, signal, late });
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof HeamsError) throw error;
@@ -172,29 +173,6 @@ async function attempts<T>({ spec, redact, call, signal, what, request, again }:
 }
 
 class LateAnswer extends Error {}
-
-async function withDeadline<T>(
-  request: Request<T>,
-  { clock, timeoutS, signal }: { clock: Clock; timeoutS: number; signal: AbortSignal },
-): Promise<T> {
-  const attempt = linkedAbort(signal);
-  const timer = linkedAbort(signal);
-  const late = clock.sleep(timeoutS * 1000, timer.signal).then(() => {
-    const error = new LateAnswer(`no answer within ${timeoutS} s`);
-    attempt.abort(error);
-    throw error;
-  });
-  const answer = (async () => request(attempt.signal))();
-  late.catch(() => undefined);
-  answer.catch(() => undefined);
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    timer.abort(new Error('answered'));
-    timer.release();
-    attempt.release();
-  }
-}
 
 function failure(given: { spec: ServiceSpec; what: string; refusal: Refusal; attempt: number }): HeamsError {
   const { spec, what, refusal, attempt } = given;

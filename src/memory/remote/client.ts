@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import type { CallContext, Clock } from '../../contracts/call.ts';
 import { HeamsError, messageOf } from '../../lib/errors.ts';
 import { excerpt } from '../../lib/excerpt.ts';
-import { linkedAbort } from '../../lib/linked-abort.ts';
 import { sleepOn } from '../../lib/on-abort.ts';
 import { retryAfterMs } from '../../lib/retry-after.ts';
 import { VERSION } from '../../lib/version.ts';
+import { withinTime } from '../../lib/within-time.ts';
 import type { Json } from '../../schema/json.ts';
 
 export interface MemoryClientOptions {
@@ -89,14 +89,13 @@ export class MemoryClient {
     return this.#error(request, 'memory_bad_response', `HTTP ${status}: ${problem}`, found, PROTOCOL_HINT);
   }
 
-  async #attempt({ method, path, body }: MemoryRequest, signal: AbortSignal): Promise<Response> {
+  async #attempt(request: MemoryRequest, signal: AbortSignal): Promise<Response> {
     const { clock, timeoutS } = this.#options;
-    const own = linkedAbort(signal);
-    const timer = new AbortController();
-    clock.sleep(timeoutS * 1000, timer.signal).then(
-      () => own.abort(this.#late({ method, path })),
-      () => {},
-    );
+    const late = () => this.#late(request);
+    return withinTime((own) => this.#post(request, own), { seconds: timeoutS, clock, signal, late });
+  }
+
+  async #post({ method, path, body }: MemoryRequest, signal: AbortSignal): Promise<Response> {
     try {
       const response = await fetch(this.#base + address(path), {
         method,
@@ -108,7 +107,7 @@ export class MemoryClient {
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         redirect: 'manual',
-        signal: own.signal,
+        signal,
       });
       const bytes = await limited(response);
       if (bytes === undefined) {
@@ -117,12 +116,9 @@ export class MemoryClient {
       }
       return { status: response.status, headers: Object.fromEntries(response.headers), bytes };
     } catch (error) {
-      if (own.signal.aborted) throw own.signal.reason;
+      if (signal.aborted) throw signal.reason;
       if (error instanceof HeamsError) throw error;
       throw this.#unreachable({ method, path }, error);
-    } finally {
-      timer.abort(ANSWERED);
-      own.release();
     }
   }
 
@@ -175,8 +171,6 @@ interface Response {
 }
 
 const PROTOCOL_HINT = 'docs/memory-protocol.openapi.yaml says what a memory answers';
-/** Made once: an abort without a reason builds an error with a stack. */
-const ANSWERED = new Error('the request is over');
 
 const address = (path: readonly string[]): string => `/${path.map(encodeURIComponent).join('/')}`;
 
